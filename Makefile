@@ -133,10 +133,13 @@ build/obj/$(VARIANT)/.flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(BASE_CFLAGS) $(BASE_LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_CFLAGS) $(BASE_LDFLAGS)' > $@
 
+# In production a parameter that only the type of the function asks for has ATTR_UNUSED. Nearly every test has one,
+# so tests are compiled without the warning.
+TEST_WARNINGS = $(if $(filter tests/% fuzz/% bench/%,$<),-Wno-unused-parameter)
 $(OBJ)/%.o: %.c build/obj/$(VARIANT)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(BASE_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) $(TEST_WARNINGS) -MMD -MP -c -o $@ $<
 
 $(OBJ)/base/version.o: BASE_CFLAGS += -DSHOOTD_VERSION='"$(VERSION)"' -DSHOOTD_REVISION='"$(REVISION)"'
 $(OBJ)/base/version.o: build/obj/$(VARIANT)/.revision
@@ -234,7 +237,7 @@ FUZZ_REPLAY_OBJ := $(FUZZ_DAEMON_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_SUPPOR
 $(OBJ)/fuzz/replay_%.o: fuzz/%.c build/obj/$(VARIANT)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(BASE_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_target_$* -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) $(TEST_WARNINGS) -DLLVMFuzzerTestOneInput=fuzz_target_$* -MMD -MP -c -o $@ $<
 $(OUT)/tests/unit/test_fuzz_replay: $(FUZZ_REPLAY_OBJ)
 $(OUT)/tests/unit/test_cli_fuzz_replay: $(OBJ)/tests/unit/test_cli_fuzz_replay.o $(FUZZ_CLI_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_CLI_OBJ)
 	@mkdir -p $(@D)

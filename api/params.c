@@ -99,9 +99,8 @@ static const char *order_to_name(int value)
     return order_names[value];
 }
 
-static const char *check_label(const char *text, json_t **ret_valid)
+static const char *check_label(const char *text, json_t **ret_valid ATTR_UNUSED)
 {
-    (void)ret_valid;
     return label_filter_fault(text);
 }
 

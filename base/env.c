@@ -9,6 +9,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/attrs.h"
+
 static int64_t clock_us(clockid_t id)
 {
     struct timespec ts;
@@ -16,15 +18,13 @@ static int64_t clock_us(clockid_t id)
     return (int64_t)ts.tv_sec * US_PER_S + ts.tv_nsec / 1000;
 }
 
-static mono_us real_mono(const struct env *env)
+static mono_us real_mono(const struct env *env ATTR_UNUSED)
 {
-    (void)env;
     return clock_us(CLOCK_MONOTONIC);
 }
 
-static wall_us real_wall(const struct env *env)
+static wall_us real_wall(const struct env *env ATTR_UNUSED)
 {
-    (void)env;
     return clock_us(CLOCK_REALTIME);
 }
 
@@ -43,12 +43,11 @@ static void kernel_random(char *p, size_t len)
 
 /* Few random bytes come from a buffer of the thread: every HTTP request needs some, and a system call for
  * each would cost time. Bytes that were returned are removed from the buffer. */
-static void real_random(const struct env *env, void *bytes, size_t len)
+static void real_random(const struct env *env ATTR_UNUSED, void *bytes, size_t len)
 {
     enum { SUPPLY = 512 };
     static _Thread_local char supply[SUPPLY];
     static _Thread_local size_t left;
-    (void)env;
     if (len > SUPPLY / 8) {
         kernel_random(bytes, len);
         return;

@@ -84,12 +84,11 @@ static void tell_dropped(uint64_t *told)
     *told = now;
 }
 
-static void *write_lines(void *arg)
+static void *write_lines(void *arg ATTR_UNUSED)
 {
     struct buffer taken = {.max = LOG_QUEUE_BYTES};
     uint64_t told = log_writer_dropped();
     unsigned lost = 0;
-    (void)arg;
     thread_in_background("log");
     mutex_lock(&writer.lock);
     for (;;) {

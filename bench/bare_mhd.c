@@ -46,7 +46,6 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
                               size_t *upload_size, void **state)
 {
     static int seen;
-    (void)cls, (void)url, (void)method, (void)version, (void)upload;
     if (!*state || *upload_size) {
         *state = &seen; /* a later call keeps the connection alive */
         *upload_size = 0;

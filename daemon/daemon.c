@@ -218,9 +218,9 @@ static bool load_seal_key(struct daemon *d)
     return r == 0;
 }
 
-static void on_key_noted(struct change_set *set, enum store_status status)
+/* After a failure, the next start stores the id of the key. */
+static void on_key_noted(struct change_set *set, enum store_status status ATTR_UNUSED)
 {
-    (void)status; /* after a failure, the next start stores the id of the key */
     change_set_free(set);
 }
 
@@ -321,9 +321,8 @@ static bool is_live(void *ctx, char *why, size_t size)
     return false;
 }
 
-static void report_remarks(void *ctx, char *text, size_t size)
+static void report_remarks(void *ctx ATTR_UNUSED, char *text, size_t size)
 {
-    (void)ctx;
     reconcile_remarks(text, size);
 }
 

@@ -196,9 +196,8 @@ static pthread_t main_thread;
 
 /* Takes the signals that ask to stop, whatever the main thread waits for. The first one ends the process at
  * once while the configuration is being read, and the second one always. */
-static void *await_stop(void *arg)
+static void *await_stop(void *arg ATTR_UNUSED)
 {
-    (void)arg;
     for (;;) {
         int number;
         if (sigwait(&stopping_signals, &number))

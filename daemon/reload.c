@@ -125,9 +125,9 @@ static void run_job(struct loop_task *task)
         job_over(job);
 }
 
-static void drop_job(struct loop_task *task)
+static void drop_job(struct loop_task *task ATTR_UNUSED)
 {
-    (void)task; /* reloader_done frees the job */
+    /* reloader_done frees the job */
 }
 
 uint64_t reloader_ask(void *reloader)

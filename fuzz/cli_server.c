@@ -23,7 +23,6 @@ void cli_server_answers(const uint8_t *bytes, size_t len)
 struct cli_http *http_new(const struct cli_http_options *options, struct buffer *fault)
 {
     struct cli_http *http = MEM_NEW(struct cli_http);
-    (void)fault;
     http->tick = options->tick;
     http->ctx = options->ctx;
     return http;
@@ -46,7 +45,6 @@ void http_answer_done(struct cli_answer *answer)
 /* Does not sleep. */
 bool http_pause(struct cli_http *http, int64_t ms)
 {
-    (void)ms;
     return http->tick && http->tick(http->ctx);
 }
 
@@ -70,7 +68,6 @@ static void read_answer(char *line, struct cli_answer *ret)
 
 void http_call(struct cli_http *http, const struct cli_request *request, struct cli_answer *ret)
 {
-    (void)http;
     *ret = (struct cli_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
     buffer_init(&ret->body, 1024);
     if (!rest_len || request->is_stream) {
@@ -91,11 +88,9 @@ struct http_stream *http_stream_open(struct cli_http *http, const struct cli_req
 
 bool http_stream_read(struct http_stream *stream, const char **ret_bytes, size_t *ret_len)
 {
-    (void)stream, (void)ret_bytes, (void)ret_len;
     return false;
 }
 
 void http_stream_close(struct http_stream *stream)
 {
-    (void)stream;
 }

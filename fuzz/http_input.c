@@ -120,19 +120,16 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *mhd, enum MHD_Val
 
 static wall_us fixed_wall(const struct env *env)
 {
-    (void)env;
     return FUZZ_NOW;
 }
 
 static mono_us fixed_mono(const struct env *env)
 {
-    (void)env;
     return US_PER_S;
 }
 
 static void fixed_random(const struct env *env, void *bytes, size_t len)
 {
-    (void)env;
     memset(bytes, 7, len);
 }
 
@@ -140,7 +137,6 @@ static const struct env env = {.now_wall = fixed_wall, .now_mono = fixed_mono, .
 
 static void drop_command(void *ctx, struct command *cmd)
 {
-    (void)ctx;
     cmd->give_back(cmd);
 }
 

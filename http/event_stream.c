@@ -127,10 +127,9 @@ static ssize_t read_locked(struct event_stream *s, char *bytes, size_t max)
     return in_time ? (ssize_t)n : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-ssize_t event_stream_read(void *cls, uint64_t position, char *bytes, size_t max)
+ssize_t event_stream_read(void *cls, uint64_t position ATTR_UNUSED, char *bytes, size_t max)
 {
     struct event_stream *s = cls;
-    (void)position;
     if (!s)
         return MHD_CONTENT_READER_END_OF_STREAM;
     mutex_lock(&s->lock);

@@ -42,20 +42,17 @@ struct connection_limits http_limits_default(void)
 /* libmicrohttpd's own messages (MH-8). Most of these messages are about malformed requests, so the level is
  * debug. */
 static void on_log(void *cls, const char *format, va_list args) ATTR_PRINTF(2, 0);
-static void on_log(void *cls, const char *format, va_list args)
+static void on_log(void *cls ATTR_UNUSED, const char *format, va_list args)
 {
     char text[256];
-    (void)cls;
     (void)vsnprintf(text, sizeof(text), format, args);
     text[strcspn(text, "\r\n")] = '\0';
     log_debug("libmicrohttpd", "text", text);
 }
 
 /* shootd decodes paths and queries itself, segment by segment (http/message/target.h). */
-static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
+static size_t keep_escapes(void *cls ATTR_UNUSED, struct MHD_Connection *mhd ATTR_UNUSED, char *text)
 {
-    (void)cls;
-    (void)mhd;
     return strlen(text);
 }
 
@@ -65,10 +62,9 @@ static struct connection *peer_of(struct MHD_Connection *mhd)
     return info ? info->socket_context : NULL;
 }
 
-static void *on_request_line(void *cls, const char *target, struct MHD_Connection *mhd)
+static void *on_request_line(void *cls ATTR_UNUSED, const char *target, struct MHD_Connection *mhd)
 {
     struct connection *peer = peer_of(mhd);
-    (void)cls;
     headers_refuse_cookies(mhd);
     if (peer) {
         peer->target_len = strlen(target);
@@ -228,11 +224,10 @@ static void land(struct http *http)
     mutex_unlock(&http->flight_lock);
 }
 
-static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
+static void on_completed(void *cls, struct MHD_Connection *mhd ATTR_UNUSED, void **context,
                          enum MHD_RequestTerminationCode code)
 {
     struct http *http = cls;
-    (void)mhd;
     struct server_request *r = TAKE_PTR(*context);
     if (!r)
         return;

@@ -290,9 +290,8 @@ static void on_timer(struct loop_timer *timer)
     act(CONTAINER_OF(timer, struct connections, timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
-static int arm_timer(CURLM *multi, long timeout_ms, void *ctx)
+static int arm_timer(CURLM *multi ATTR_UNUSED, long timeout_ms, void *ctx)
 {
-    (void)multi;
     struct connections *c = ctx;
     struct loop *loop = c->owner->loop;
     if (timeout_ms < 0)
@@ -310,9 +309,8 @@ static void on_socket_ready(struct loop_watch *watch, uint32_t events)
     act(sw->owner, watch->fd, mask);
 }
 
-static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
+static int watch_socket(CURL *easy ATTR_UNUSED, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 {
-    (void)easy;
     struct connections *c = ctx;
     struct socket_watch *sw = socket_ctx;
     if (what == CURL_POLL_REMOVE) {
@@ -402,9 +400,9 @@ static bool address_is_allowed(struct http_call *call, const struct sockaddr *ad
     return ok;
 }
 
-static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
+static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose ATTR_UNUSED,
+                                         struct curl_sockaddr *address)
 {
-    (void)purpose;
     if (!address_is_allowed(ctx, &address->addr))
         return CURL_SOCKET_BAD;
     const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -427,9 +425,9 @@ static bool parse_address(const char *text, struct sockaddr_storage *ret_address
 
 /* Applies the address policy. libcurl calls this function before it sends a request, on a new or a reused
  * connection. */
-static int check_connection(void *ctx, char *peer, char *local, int peer_port, int local_port)
+static int check_connection(void *ctx, char *peer, char *local ATTR_UNUSED, int peer_port ATTR_UNUSED,
+                            int local_port ATTR_UNUSED)
 {
-    (void)local, (void)peer_port, (void)local_port;
     struct http_call *call = ctx;
     struct sockaddr_storage address = {0};
     if (parse_address(peer, &address) && address_is_allowed(call, (struct sockaddr *)(void *)&address))
@@ -520,9 +518,8 @@ static void set_message(struct http_call *call, const struct http_request *reque
  * takes tens of milliseconds, in which libcurl would block the loop ----
  */
 
-static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
+static CURLcode use_authorities(CURL *easy ATTR_UNUSED, void *ssl_ctx, void *store)
 {
-    (void)easy;
     SSL_CTX_set1_cert_store(ssl_ctx, store);
     return CURLE_OK;
 }

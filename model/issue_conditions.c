@@ -126,8 +126,9 @@ static void issue_add_check(struct issues *in, const struct issue_check *checks,
     const char *message = json_str(found, "message");
     const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
     const struct error_meaning *meaning = code ? model_error_meaning(code) : NULL;
-    issue_add(in, kind, severity_of(kind, unknown),
-              &(struct issue_occurrence){.subject = json_str(found, "type"),
+    issue_add(
+        in, kind, severity_of(kind, unknown),
+        &(struct issue_occurrence){.subject = json_str(found, "type"),
                                    .description = message ? message : json_str(found, "reason"),
                                    .action = meaning ? meaning->action : action_of(kind, api_server_is_down),
                                    .responsible = meaning ? meaning->responsible : NULL,

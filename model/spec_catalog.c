@@ -75,9 +75,8 @@ static json_t *usable_machine_types(const json_t *catalog)
 }
 
 void spec_check_machine_type(struct spec_check *k, const char *pointer, const json_t *value,
-                             const json_t *there)
+                             const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     if (!k->context->catalog)
         return;
     json_t *names CLEANUP_JSON = usable_machine_types(k->context->catalog);
@@ -85,16 +84,14 @@ void spec_check_machine_type(struct spec_check *k, const char *pointer, const js
 }
 
 void spec_check_floating_pool(struct spec_check *k, const char *pointer, const json_t *value,
-                              const json_t *there)
+                              const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     spec_check_listed(k, pointer, value, json_arr(k->context->catalog, "floating_pools"), "a floating pool");
 }
 
 void spec_check_load_balancer(struct spec_check *k, const char *pointer, const json_t *value,
-                              const json_t *there)
+                              const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     spec_check_listed(k, pointer, value, json_arr(k->context->catalog, "load_balancer_providers"),
                       "a load balancer provider");
 }
@@ -137,9 +134,8 @@ void spec_check_zones(struct spec_check *k, const char *pointer, const json_t *v
 /* Checks the size of a volume. Cleura's profile has one volume type. The catalog has the smallest size of
  * this type, if Cleura reports the size. */
 void spec_check_volume_size(struct spec_check *k, const char *pointer, const json_t *value,
-                            const json_t *there)
+                            const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     int64_t smallest = json_int(k->context->catalog, "volume_minimum_gib", 0);
     if (json_integer_value(value) < smallest)
         FAULT(k, pointer, "out_of_range", NULL, "must be at least %lld, the smallest volume offered",

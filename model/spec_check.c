@@ -109,10 +109,9 @@ static int64_t pool_int(const struct spec_check *k, const json_t *pool, const js
 }
 
 static void check_pool_name(struct spec_check *k, const char *pointer, const json_t *value,
-                            const json_t *there)
+                            const json_t *there ATTR_UNUSED)
 {
     const struct upstream_abilities *abilities = k->context->abilities;
-    (void)there;
     if (json_string_length(value) > abilities->pool_name_max)
         FAULT(k, pointer, "wrong_length", NULL, "must have at most %zu characters on a %s account",
               abilities->pool_name_max, abilities->api);
@@ -226,9 +225,9 @@ static const struct spec_member spec_members[] = {
     {"allowed_cidrs", MEMBER_ARRAY, 0, 0, NULL, spec_check_allowed_cidrs},
 };
 
-static void check_spec(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_spec(struct spec_check *k, const char *pointer, const json_t *value,
+                       const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     spec_check_object(k, spec_members, ARRAY_LEN(spec_members), pointer, value, k->context->observed);
 }
 
@@ -238,9 +237,9 @@ bool spec_name_is_valid(const char *name)
     return len >= 1 && len <= 15 && pattern_matches(PATTERN_DNS_LABEL, name) && !strstr(name, "--");
 }
 
-static void check_name(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_name(struct spec_check *k, const char *pointer, const json_t *value,
+                       const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     const char *own = k->context->name;
     if (own && strcmp(json_string_value(value), own) != 0)
         FAULT(k, pointer, "immutable", json_pack("[s]", own), "is another name than the one in the path");

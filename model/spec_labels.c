@@ -102,9 +102,8 @@ void spec_check_annotations(struct spec_check *k, const char *pointer, const jso
 /* ---- taints ---- */
 
 static void check_taint_key(struct spec_check *k, const char *pointer, const json_t *value,
-                            const json_t *there)
+                            const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     const char *fault = spec_label_key_fault(json_string_value(value));
     if (fault)
         FAULT(k, pointer, "wrong_form", NULL, "%s", fault);
@@ -113,16 +112,15 @@ static void check_taint_key(struct spec_check *k, const char *pointer, const jso
 }
 
 static void check_taint_value(struct spec_check *k, const char *pointer, const json_t *value,
-                              const json_t *there)
+                              const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     if (!value_is_valid(value))
         FAULT(k, pointer, "wrong_form", NULL, VALUE_RULE);
 }
 
-static void check_effect(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_effect(struct spec_check *k, const char *pointer, const json_t *value,
+                         const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     json_t *effects CLEANUP_JSON = json_pack("[sss]", "NoSchedule", "PreferNoSchedule", "NoExecute");
     spec_check_listed(k, pointer, value, effects, "a taint effect");
 }

@@ -74,7 +74,7 @@ static bool check_network(struct spec_check *k, const char *pointer, const json_
 /* Checks the network of the nodes. This network must not overlap the networks of pods and services, which at
  * Cleura are always Gardener's defaults. */
 static void check_nodes_cidr(struct spec_check *k, const char *pointer, const json_t *value,
-                             const json_t *there)
+                             const json_t *there ATTR_UNUSED)
 {
     static const struct {
         struct ipv4_net net;
@@ -89,7 +89,6 @@ static void check_nodes_cidr(struct spec_check *k, const char *pointer, const js
         {{0xf4000000, 8}, "reserved by Gardener for pods"},
     };
     struct ipv4_net net;
-    (void)there;
     if (!check_network(k, pointer, value, &net))
         return;
     for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
@@ -143,24 +142,22 @@ void spec_check_allowed_cidrs(struct spec_check *k, const char *pointer, const j
 }
 
 static void check_network_type(struct spec_check *k, const char *pointer, const json_t *value,
-                               const json_t *there)
+                               const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     json_t *types CLEANUP_JSON = json_pack("[ss]", "calico", "cilium");
     spec_check_listed(k, pointer, value, types, "a network type");
 }
 
 static void check_encryption_mode(struct spec_check *k, const char *pointer, const json_t *value,
-                                  const json_t *there)
+                                  const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     json_t *modes CLEANUP_JSON = json_pack("[s]", "wireguard");
     spec_check_listed(k, pointer, value, modes, "an encryption mode");
 }
 
-static void check_tunnel(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_tunnel(struct spec_check *k, const char *pointer, const json_t *value,
+                         const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     json_t *tunnels CLEANUP_JSON = json_pack("[sss]", "vxlan", "geneve", "disabled");
     spec_check_listed(k, pointer, value, tunnels, "a tunnel");
 }

@@ -115,9 +115,9 @@ char *cron_fault(const char *text)
                             "values, for example 0,3,6,9");
 }
 
-static void check_cron(struct spec_check *k, const char *pointer, const json_t *value, const json_t *there)
+static void check_cron(struct spec_check *k, const char *pointer, const json_t *value,
+                       const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     char *fault CLEANUP_FREE = cron_fault(json_string_value(value));
     if (fault)
         FAULT(k, pointer, "wrong_form", NULL, "%s", fault);
@@ -143,9 +143,8 @@ const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
 }
 
 static void check_location(struct spec_check *k, const char *pointer, const json_t *value,
-                           const json_t *there)
+                           const json_t *there ATTR_UNUSED)
 {
-    (void)there;
     if (strcmp(json_string_value(value), "UTC") != 0)
         FAULT(k, pointer, "unknown_value", json_pack("[s]", "UTC"),
               "cannot be set: Cleura takes the times of schedules in UTC only, so '%s' may stand where the "
@@ -242,10 +241,9 @@ static bool parse_window_time(const char *text, int *ret_utc_s)
 
 /* Cleura's pattern for times (P-TIME, CL-10) allows no minus sign; Gardener allows it. */
 static void check_window_time(struct spec_check *k, const char *pointer, const json_t *value,
-                              const json_t *there)
+                              const json_t *there ATTR_UNUSED)
 {
     int utc_s;
-    (void)there;
     if (!parse_window_time(json_string_value(value), &utc_s))
         FAULT(k, pointer, "wrong_form", NULL,
               "must be HHMMSS+HHMM, not '%s': two o'clock in UTC is 020000+0000, the offset is of whole "

@@ -183,9 +183,8 @@ static void answer_all(struct project *p)
 
 /* Stops the work on the cluster. After that, only the stored state of its step is known, like after a
  * restart. */
-static unsigned put_to_rest(struct walk *w, struct entity *e)
+static unsigned put_to_rest(struct walk *w ATTR_UNUSED, struct entity *e)
 {
-    (void)w;
     life_stop(e);
     entity_forget_tries(e);
     schedule_forget(e);
@@ -248,9 +247,8 @@ bool project_rebind(struct project *p, const struct config_project *config)
     return !same_defaults;
 }
 
-static unsigned take_up(struct walk *w, struct entity *e)
+static unsigned take_up(struct walk *w ATTR_UNUSED, struct entity *e)
 {
-    (void)w;
     if (e->cluster->deleted) /* the end of the record is being stored */
         return WALK_PASSED_BY;
     project_take_up_cluster(e);

@@ -156,9 +156,8 @@ static void load_event_numbers(void *ctx, int64_t oldest, int64_t newest)
     feed_begin(r->o.feed, oldest, newest);
 }
 
-static void load_quarantined(void *ctx, int64_t rows)
+static void load_quarantined(void *ctx ATTR_UNUSED, int64_t rows)
 {
-    (void)ctx;
     housekeeping_quarantined(rows);
 }
 

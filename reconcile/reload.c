@@ -274,9 +274,8 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
     }
 }
 
-static struct problem *on_late(struct waiting *w)
+static struct problem *on_late(struct waiting *w ATTR_UNUSED)
 {
-    (void)w;
     return problem_passing(PROBLEM_OVERLOADED, 5, "the configuration is still being read or applied");
 }
 

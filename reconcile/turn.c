@@ -51,19 +51,17 @@ static void take_save(struct reconcile *r, struct list *item)
         fetches_forget(r->fetches, save->key);
 }
 
-static void take_late(struct reconcile *r, struct list *item)
+static void take_late(struct reconcile *r ATTR_UNUSED, struct list *item)
 {
     struct waiting *w = CONTAINER_OF(item, struct waiting, late);
-    (void)r;
     struct problem *problem = w->on_deadline(w);
     if (problem)
         reply_problem(wait_take(w), problem);
 }
 
-static void take_found(struct reconcile *r, struct list *item)
+static void take_found(struct reconcile *r ATTR_UNUSED, struct list *item)
 {
     struct store_query *s = CONTAINER_OF(item, struct store_query, found);
-    (void)r;
     struct problem *problem = s->on_found(s);
     if (problem)
         reply_problem(s->cmd, problem);
@@ -116,13 +114,12 @@ static void take_ready(struct reconcile *r, struct list *item)
     reconcile_command(r, CONTAINER_OF(item, struct command, answered));
 }
 
-static void take_touched(struct reconcile *r, struct list *item)
+static void take_touched(struct reconcile *r ATTR_UNUSED, struct list *item)
 {
     struct entity *e = CONTAINER_OF(item, struct entity, touched);
     if (e->credentials_are_old)
         kubeconfigs_drop(e);
     e->credentials_are_old = false;
-    (void)r;
     steps_advance(e);
 }
 

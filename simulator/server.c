@@ -176,12 +176,11 @@ static void acknowledge(struct MHD_Connection *connection)
 }
 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
-                                  const char *method, const char *version, const char *upload_data,
-                                  size_t *upload_data_size, void **state)
+                                  const char *method, const char *version ATTR_UNUSED,
+                                  const char *upload_data, size_t *upload_data_size, void **state)
 {
     struct sim *sim = context;
     struct sim_exchange *x = *state;
-    (void)version;
     if (!x) {
         acknowledge(connection);
         *state = x = process_begin(sim, connection, method, url);
@@ -198,20 +197,16 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     return finish_request(x);
 }
 
-static void on_completed(void *context, struct MHD_Connection *connection, void **state,
-                         enum MHD_RequestTerminationCode code)
+static void on_completed(void *context ATTR_UNUSED, struct MHD_Connection *connection ATTR_UNUSED,
+                         void **state, enum MHD_RequestTerminationCode code ATTR_UNUSED)
 {
-    (void)context;
-    (void)connection;
-    (void)code;
     *state = exchange_free(*state);
 }
 
 /* Escapes are decoded segment by segment after the path has been split. */
-static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
+static size_t keep_escapes(void *context ATTR_UNUSED, struct MHD_Connection *connection ATTR_UNUSED,
+                           char *text)
 {
-    (void)context;
-    (void)connection;
     return strlen(text);
 }
 

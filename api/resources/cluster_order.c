@@ -16,23 +16,20 @@ struct order_key {
     const char *(*text)(const struct config *config, const char *project, const char *name);
 };
 
-static const char *text_name(const struct config *config, const char *project, const char *name)
+static const char *text_name(const struct config *config ATTR_UNUSED, const char *project ATTR_UNUSED,
+                             const char *name)
 {
-    (void)config;
-    (void)project;
     return name;
 }
 
-static const char *text_project(const struct config *config, const char *project, const char *name)
+static const char *text_project(const struct config *config ATTR_UNUSED, const char *project,
+                                const char *name ATTR_UNUSED)
 {
-    (void)config;
-    (void)name;
     return project;
 }
 
-static const char *text_region(const struct config *config, const char *project, const char *name)
+static const char *text_region(const struct config *config, const char *project, const char *name ATTR_UNUSED)
 {
-    (void)name;
     const struct config_project *p = config_project(config, project);
     return p ? p->region : "";
 }

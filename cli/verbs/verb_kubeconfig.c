@@ -176,9 +176,8 @@ static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 static volatile sig_atomic_t kubectl_pid;
 
 /* Passes a signal on to kubectl. Signals of the keyboard reach kubectl directly. */
-static void pass_on(int number, siginfo_t *info, void *context)
+static void pass_on(int number, siginfo_t *info, void *context ATTR_UNUSED)
 {
-    (void)context;
     if (info->si_code <= 0 && kubectl_pid > 0)
         (void)kill(kubectl_pid, number);
 }

@@ -81,13 +81,10 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
 }
 
 /* Called when the client's Finished was received, the last message of a handshake that the server reads. */
-static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
-                       const gnutls_datum_t *message)
+static int on_finished(gnutls_session_t session, unsigned type ATTR_UNUSED, unsigned when ATTR_UNUSED,
+                       unsigned incoming, const gnutls_datum_t *message ATTR_UNUSED)
 {
     struct connection *c = gnutls_transport_get_ptr(session);
-    (void)type;
-    (void)when;
-    (void)message;
     c->handshake_ended = c->handshake_ended || incoming;
     return 0;
 }

@@ -344,13 +344,11 @@ void tls_serve(struct tls *tls)
     (void)before;
 }
 
-int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info, gnutls_pcert_st **ret_certs,
-               unsigned int *ret_count, gnutls_ocsp_data_st **ret_ocsp, unsigned int *ret_ocsp_count,
-               gnutls_privkey_t *ret_key, unsigned int *ret_flags)
+int tls_choose(gnutls_session_t session ATTR_UNUSED, const struct gnutls_cert_retr_st *info ATTR_UNUSED,
+               gnutls_pcert_st **ret_certs, unsigned int *ret_count, gnutls_ocsp_data_st **ret_ocsp,
+               unsigned int *ret_ocsp_count, gnutls_privkey_t *ret_key, unsigned int *ret_flags)
 {
     struct tls *tls = atomic_load(&serving);
-    (void)session;
-    (void)info;
     mutex_lock(&tls->lock);
     struct certificate *c = tls->current;
     mutex_unlock(&tls->lock);

@@ -255,9 +255,8 @@ static void take_wait(struct preferences *p, const char *value)
         p->wait_s = seconds;
 }
 
-static void take_async(struct preferences *p, const char *value)
+static void take_async(struct preferences *p, const char *value ATTR_UNUSED)
 {
-    (void)value;
     p->respond_async = true;
 }
 

@@ -108,11 +108,10 @@ void headers_refuse_cookies(struct MHD_Connection *mhd)
 static const char unclean_line[] =
     "A line of the header section does not end with CR LF, is folded, or holds a NUL.";
 
-static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
-                               const char *value, size_t value_len)
+static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind ATTR_UNUSED, const char *key,
+                               size_t key_len, const char *value, size_t value_len)
 {
     struct headers *h = cls;
-    (void)kind;
     if (key == no_cookie_name)
         return MHD_YES;
     h->field_count++;

@@ -345,11 +345,10 @@ struct problem *query_refuse_target(const char *target)
     return problem;
 }
 
-static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
-                                     const char *value, size_t value_len)
+static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind ATTR_UNUSED, const char *key,
+                                     size_t key_len, const char *value, size_t value_len)
 {
     struct target_reading *in = cls;
-    (void)kind;
     if (!key_len && !value)
         return MHD_YES; /* an empty part between two ampersands, as in "?&x" */
     if (++in->count > MAX_PARAMETERS) {

@@ -136,7 +136,7 @@ static void resume_work(struct account *a)
     walk_all(a->r, &a->resumption);
 }
 
-static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state,
+static void on_login_changed(void *ctx, struct upstream_account *lane ATTR_UNUSED, enum login_state state,
                              const char *message)
 {
     struct account *a = ctx;
@@ -144,7 +144,6 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
                   state == LOGIN_UNREACHABLE;
     if (!a->lane)
         return;
-    (void)lane;
     account_show(a);
     for (struct project *p = a->r->projects; p; p = p->hh.next)
         if (p->account == a)
@@ -261,9 +260,8 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
         refuse_logins(&a->verify_waiters, end);
 }
 
-static struct problem *on_login_late(struct waiting *w)
+static struct problem *on_login_late(struct waiting *w ATTR_UNUSED)
 {
-    (void)w;
     return problem_new(PROBLEM_UPSTREAM_TIMEOUT,
                        "Cleura did not answer in time; GET /v1/accounts says whether a code is awaited");
 }

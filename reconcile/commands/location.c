@@ -97,9 +97,8 @@ void location_check(struct project *p)
 
 /* ---- an admin confirms the location ---- */
 
-static unsigned take_up_cluster(struct walk *w, struct entity *e)
+static unsigned take_up_cluster(struct walk *w ATTR_UNUSED, struct entity *e)
 {
-    (void)w;
     if (e->cluster->deleted)
         return WALK_PASSED_BY;
     schedule_soon(e, 0);
@@ -138,9 +137,8 @@ static void confirm_place(struct project *p, struct command *cmd)
     save_submit(save, false);
 }
 
-static unsigned forget_cluster(struct walk *w, struct entity *e)
+static unsigned forget_cluster(struct walk *w ATTR_UNUSED, struct entity *e)
 {
-    (void)w;
     if (e->cluster->deleted) /* an earlier confirmation, which a reload has stopped, has ended the record */
         return WALK_PASSED_BY;
     entity_forget(e);

@@ -237,9 +237,8 @@ static void on_catalog_due(struct loop_timer *timer)
     catalog_fetch(CONTAINER_OF(timer, struct project, catalog.timer));
 }
 
-static struct problem *on_wait_deadline(struct waiting *w)
+static struct problem *on_wait_deadline(struct waiting *w ATTR_UNUSED)
 {
-    (void)w;
     return problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time");
 }
 

@@ -211,10 +211,9 @@ bool lookup_stage(struct project *p, struct entity *e, struct command *cmd)
     return true;
 }
 
-bool lookup_quota(struct project *p, struct entity *e, struct command *cmd)
+bool lookup_quota(struct project *p, struct entity *e ATTR_UNUSED, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(LOOKUP_QUOTA);
-    (void)e;
     if (!upstream_supports(project_lane(p), rule->op))
         return false;
     struct lookup *l = lookup_of(rule, p, NULL);

@@ -8,17 +8,15 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 
-static json_t *only_answer(const struct project *p, const struct entity *e, const json_t *answers)
+static json_t *only_answer(const struct project *p ATTR_UNUSED, const struct entity *e ATTR_UNUSED,
+                           const json_t *answers)
 {
-    (void)p;
-    (void)e;
     return json_deep_copy(json_array_get(answers, 0));
 }
 
-static json_t *compose_ssh_key(const struct project *p, const struct entity *e, const json_t *answers)
+static json_t *compose_ssh_key(const struct project *p ATTR_UNUSED, const struct entity *e ATTR_UNUSED,
+                               const json_t *answers)
 {
-    (void)p;
-    (void)e;
     json_t *doc = json_object();
     json_set_str(doc, "private_key", json_string_value(json_array_get(answers, 0)));
     return doc;
@@ -26,9 +24,8 @@ static json_t *compose_ssh_key(const struct project *p, const struct entity *e, 
 
 /* ---- nodes ---- */
 
-static json_t *pool_names(const struct project *p, const struct entity *e)
+static json_t *pool_names(const struct project *p ATTR_UNUSED, const struct entity *e)
 {
-    (void)p;
     json_t *names = json_array();
     size_t i;
     json_t *pool;
@@ -40,10 +37,9 @@ static json_t *pool_names(const struct project *p, const struct entity *e)
     return names;
 }
 
-static json_t *compose_nodes(const struct project *p, const struct entity *e, const json_t *answers)
+static json_t *compose_nodes(const struct project *p ATTR_UNUSED, const struct entity *e ATTR_UNUSED,
+                             const json_t *answers)
 {
-    (void)p;
-    (void)e;
     json_t *items = json_array();
     size_t i;
     json_t *nodes;
@@ -213,9 +209,9 @@ static const char *domain_of(const struct project *p, const json_t *own_projects
     return NULL;
 }
 
-static json_t *compose_quota(const struct project *p, const struct entity *e, const json_t *answers)
+static json_t *compose_quota(const struct project *p, const struct entity *e ATTR_UNUSED,
+                             const json_t *answers)
 {
-    (void)e;
     json_t *doc = json_object();
     json_set_str(doc, "project", p->name);
     json_set_take(doc, "limits", json_deep_copy(json_array_get(answers, json_array_size(answers) - 1)));

@@ -12,16 +12,14 @@
 #include "reconcile/lookups/need.h"
 #include "reconcile/world/waiting.h"
 
-static bool never_kept(struct fetch *f)
+static bool never_kept(struct fetch *f ATTR_UNUSED)
 {
-    (void)f;
     return false;
 }
 
-static struct problem *decide_without(struct fetch *f, struct command *cmd, const struct problem *problem)
+static struct problem *decide_without(struct fetch *f ATTR_UNUSED, struct command *cmd,
+                                      const struct problem *problem ATTR_UNUSED)
 {
-    (void)f;
-    (void)problem;
     need_is_met(cmd, NEED_NAME);
     return NULL;
 }
@@ -44,9 +42,8 @@ static void on_name_checked(struct upstream_call *call, struct upstream_result *
     }
 }
 
-bool name_check(struct project *p, struct entity *e, struct command *cmd)
+bool name_check(struct project *p, struct entity *e ATTR_UNUSED, struct command *cmd)
 {
-    (void)e;
     const char *name = command_new_name(cmd);
     if (!upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
         return false;

@@ -38,9 +38,8 @@ static void on_dropped(struct fresh_reader *reader)
     command_drop(reader_end(reader));
 }
 
-static bool read_project(struct project *p, struct entity *e, struct command *cmd)
+static bool read_project(struct project *p, struct entity *e ATTR_UNUSED, struct command *cmd)
 {
-    (void)e;
     struct fresh_need *need = MEM_NEW(struct fresh_need);
     need->cmd = cmd;
     need->reader = (struct fresh_reader){.until = env_mono(p->r->env) + NEED_PATIENCE_MS * US_PER_MS,
@@ -54,9 +53,8 @@ static bool read_project(struct project *p, struct entity *e, struct command *cm
 
 /* ---- all facts ---- */
 
-static bool read_catalog(struct project *p, struct entity *e, struct command *cmd)
+static bool read_catalog(struct project *p, struct entity *e ATTR_UNUSED, struct command *cmd)
 {
-    (void)e;
     return catalog_wait(p, cmd);
 }
 

@@ -65,9 +65,8 @@ static void on_save_dropped(struct loop_task *task)
     save_free(save);
 }
 
-static unsigned visit_stale(struct walk *w, struct entity *e)
+static unsigned visit_stale(struct walk *w ATTR_UNUSED, struct entity *e)
 {
-    (void)w;
     return observe_mark_stale(e) ? WALK_CHANGED : WALK_PASSED_BY;
 }
 

@@ -19,19 +19,17 @@ enum { MAINTAIN_PATIENCE_S = 180 };
 
 /* ---- bootstrap, create ---- */
 
-static void bootstrap_refused(struct entity *e, struct operation_step *step,
+static void bootstrap_refused(struct entity *e, struct operation_step *step ATTR_UNUSED,
                               const struct upstream_result *result)
 {
-    (void)step;
     entity_fail_operation(
         e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
                        result->message ? result->message : upstream_class_name(result->class)));
 }
 
-static void bootstrap_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+static void bootstrap_accepted(struct entity *e, const struct upstream_result *result ATTR_UNUSED,
+                               struct save *save ATTR_UNUSED)
 {
-    (void)result;
-    (void)save;
     e->project->state->bootstrapped_at = env_wall(e->r->env);
     project_store(e->project);
     project_show(e->project);
@@ -93,10 +91,9 @@ static enum finding create_found(const struct entity *e, const struct shoot *sho
 
 /* ---- delete ---- */
 
-static void delete_refused(struct entity *e, struct operation_step *step,
+static void delete_refused(struct entity *e, struct operation_step *step ATTR_UNUSED,
                            const struct upstream_result *result)
 {
-    (void)step;
     if (result->class == UPSTREAM_ABSENT)
         step_accepted(e, result);
     else if (result->class == UPSTREAM_CONFLICT)
@@ -105,9 +102,9 @@ static void delete_refused(struct entity *e, struct operation_step *step,
         entity_fail_operation(e, upstream_problem(result));
 }
 
-static void delete_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+static void delete_accepted(struct entity *e, const struct upstream_result *result,
+                            struct save *save ATTR_UNUSED)
 {
-    (void)save;
     struct cluster *c = e->cluster;
     bool absent = result->class == UPSTREAM_ABSENT;
     /* A deletion that failed earlier stays visible for a while. The earlier failure is not the end of this
@@ -160,27 +157,22 @@ static bool hibernated_is(bool wanted, const struct shoot *shoot, enum spec_unkn
     return shoot->hibernated_unknown ? unknown == SPEC_UNKNOWN_AGREES : shoot->hibernated == wanted;
 }
 
-static bool hibernate_is_met(const struct entity *e, const struct operation_step *step,
-                             const struct shoot *shoot, enum spec_unknown unknown)
+static bool hibernate_is_met(const struct entity *e ATTR_UNUSED,
+                             const struct operation_step *step ATTR_UNUSED, const struct shoot *shoot,
+                             enum spec_unknown unknown)
 {
-    (void)e;
-    (void)step;
     return hibernated_is(true, shoot, unknown);
 }
 
-static bool wake_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
-                        enum spec_unknown unknown)
+static bool wake_is_met(const struct entity *e ATTR_UNUSED, const struct operation_step *step ATTR_UNUSED,
+                        const struct shoot *shoot, enum spec_unknown unknown)
 {
-    (void)e;
-    (void)step;
     return hibernated_is(false, shoot, unknown);
 }
 
-static bool ha_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
-                      enum spec_unknown unknown)
+static bool ha_is_met(const struct entity *e ATTR_UNUSED, const struct operation_step *step ATTR_UNUSED,
+                      const struct shoot *shoot, enum spec_unknown unknown)
 {
-    (void)e;
-    (void)step;
     const json_t *there = json_object_get(shoot_observed(shoot), "high_availability");
     return json_is_null(there) ? unknown == SPEC_UNKNOWN_AGREES : json_is_true(there);
 }
@@ -196,17 +188,15 @@ static enum finding action_found(const struct entity *e, const struct shoot *sho
     return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
-static void hibernate_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+static void hibernate_accepted(struct entity *e, const struct upstream_result *result ATTR_UNUSED,
+                               struct save *save ATTR_UNUSED)
 {
-    (void)result;
-    (void)save;
     e->cluster->wants_hibernated = true;
 }
 
-static void wake_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+static void wake_accepted(struct entity *e, const struct upstream_result *result ATTR_UNUSED,
+                          struct save *save ATTR_UNUSED)
 {
-    (void)result;
-    (void)save;
     e->cluster->wants_hibernated = false;
 }
 
@@ -244,10 +234,9 @@ static void credentials_rotated(struct entity *e)
 
 /* When the completion begins, certificates of the old authority stop working. A kubeconfig that is read
  * during the completion may have a certificate of the old or of the new authority. */
-static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+static void ca_accepted(struct entity *e, const struct upstream_result *result ATTR_UNUSED,
+                        struct save *save ATTR_UNUSED)
 {
-    (void)result;
-    (void)save;
     if (!strcmp(current_step(e)->target, "Complete"))
         credentials_rotated(e);
 }

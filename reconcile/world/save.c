@@ -75,9 +75,9 @@ static void show_cluster(struct entity *e, const struct cluster *c)
     view_set(e->r->o.view, VIEW_CLUSTERS, e->key, blob);
 }
 
-static void committed_cluster(struct reconcile *r, const struct change_set *set, struct change *change)
+static void committed_cluster(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
+                              struct change *change)
 {
-    (void)set;
     if (change->cluster->deleted)
         return;
     struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
@@ -96,9 +96,9 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
     show_cluster(e, change->cluster);
 }
 
-static void committed_operation(struct reconcile *r, const struct change_set *set, struct change *change)
+static void committed_operation(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
+                                struct change *change)
 {
-    (void)set;
     struct operation *op = change->operation;
     operation_trim(op);
     /* the change now owns the previous state, which is NULL for a new operation: no client waits yet for the
@@ -120,18 +120,17 @@ static void answer_waiters(struct reconcile *r, const struct change_set *set)
     }
 }
 
-static void committed_subscription(struct reconcile *r, const struct change_set *set, struct change *change)
+static void committed_subscription(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
+                                   struct change *change)
 {
-    (void)set;
     const struct subscription *s = change->subscription;
     view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
     webhook_engine_set(r->webhooks, s);
 }
 
-static void committed_subscription_delete(struct reconcile *r, const struct change_set *set,
+static void committed_subscription_delete(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
                                           struct change *change)
 {
-    (void)set;
     view_set(r->o.view, VIEW_WEBHOOKS, change->id, NULL);
     webhook_engine_remove(r->webhooks, change->id);
 }
@@ -143,15 +142,15 @@ static void committed_delivery(struct reconcile *r, const struct change_set *set
         webhook_engine_enqueue(r->webhooks, change->delivery, event ? event->body : NULL);
 }
 
-static void committed_token(struct reconcile *r, const struct change_set *set, struct change *change)
+static void committed_token(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
+                            struct change *change)
 {
-    (void)set;
     token_stored(r, change->token);
 }
 
-static void committed_token_delete(struct reconcile *r, const struct change_set *set, struct change *change)
+static void committed_token_delete(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
+                                   struct change *change)
 {
-    (void)set;
     token_removed(r, change->id);
 }
 

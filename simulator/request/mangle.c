@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/attrs.h"
+
 /* Called by mangle_walk for every value, before its parts. Returns a replacement, or NULL when the parts of
  * the value must be visited. */
 typedef json_t *change_fn(const char *key, const char *parent, const json_t *value);
@@ -35,14 +37,12 @@ static json_t *mangle_walk(const char *key, const char *parent, const json_t *va
     return json_incref(object);
 }
 
-static json_t *wrong_type(const char *key, const char *parent, const json_t *value)
+static json_t *wrong_type(const char *key ATTR_UNUSED, const char *parent ATTR_UNUSED, const json_t *value)
 {
     char text[64];
     json_t *object;
     json_t *item;
     size_t i;
-    (void)key;
-    (void)parent;
     if (json_is_integer(value)) {
         (void)snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(value));
         return json_string(text);
@@ -98,11 +98,9 @@ json_t *mangle_unknown_enum(const json_t *value)
     return mangle_walk("", "-", value, unknown_enum);
 }
 
-static json_t *reversed(const char *key, const char *parent, const json_t *value)
+static json_t *reversed(const char *key ATTR_UNUSED, const char *parent ATTR_UNUSED, const json_t *value)
 {
     json_t *list;
-    (void)key;
-    (void)parent;
     if (!json_is_array(value))
         return NULL;
     list = json_array();
@@ -167,11 +165,10 @@ static bool is_optional(const char *key, const json_t *parent)
     return false;
 }
 
-static json_t *without_optional(const char *key, const char *parent, const json_t *value)
+static json_t *without_optional(const char *key, const char *parent ATTR_UNUSED, const json_t *value)
 {
     json_t *object = (json_t *)(uintptr_t)value;
     json_t *kept;
-    (void)parent;
     if (!json_is_object(value))
         return NULL;
     kept = json_object();

@@ -13,10 +13,9 @@ static const char *text_of(sqlite3_value *value)
     return text ? text : "";
 }
 
-static void pack(sqlite3_context *ctx, int count, sqlite3_value **values)
+static void pack(sqlite3_context *ctx, int count ATTR_UNUSED, sqlite3_value **values)
 {
     uint8_t packed[ID_PACKED_BYTES];
-    (void)count;
     if (sqlite3_value_type(values[1]) == SQLITE_TEXT &&
         id_pack(text_of(values[0]), text_of(values[1]), packed))
         sqlite3_result_blob(ctx, packed, sizeof(packed), SQLITE_TRANSIENT);
@@ -24,10 +23,9 @@ static void pack(sqlite3_context *ctx, int count, sqlite3_value **values)
         sqlite3_result_value(ctx, values[1]);
 }
 
-static void unpack(sqlite3_context *ctx, int count, sqlite3_value **values)
+static void unpack(sqlite3_context *ctx, int count ATTR_UNUSED, sqlite3_value **values)
 {
     char id[ID_BYTES];
-    (void)count;
     if (sqlite3_value_type(values[1]) == SQLITE_BLOB && sqlite3_value_bytes(values[1]) == ID_PACKED_BYTES)
         sqlite3_result_text(ctx, id_unpack(text_of(values[0]), sqlite3_value_blob(values[1]), id), -1,
                             SQLITE_TRANSIENT);

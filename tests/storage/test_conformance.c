@@ -1092,7 +1092,6 @@ static void leases_exclude_expire_and_fence(void **state)
 
 static void status_names_are_complete(void **state)
 {
-    (void)state;
     for (int status = STORE_OK; status <= STORE_LOCKED; status++)
         assert_string_not_equal(store_status_name((enum store_status)status), "unknown");
 }

@@ -552,7 +552,6 @@ static void a_large_database_is_checked_later(void **state)
 
 static void a_missing_folder_is_explained(void **state)
 {
-    (void)state;
     void *conn = NULL;
     char *error = NULL;
     assert_int_equal(backend->open("/nonexistent/store.db", true, &conn, &error), STORE_BROKEN);
@@ -859,7 +858,6 @@ static void a_time_of_the_audit_log_is_found_in_few_steps(void **state)
 /* SQLite's code for a full disk is 4874 when the index of the WAL does not fit. */
 static void a_full_disk_is_called_so(void **state)
 {
-    (void)state;
     assert_int_equal(SQLITE_IOERR_SHMSIZE, 4874);
     assert_string_equal(sqlite_trouble(SQLITE_IOERR_SHMSIZE, 0), "disk full");
     assert_string_equal(sqlite_trouble(SQLITE_FULL, 0), "disk full");

@@ -66,8 +66,6 @@ static void init_config(struct config *c, size_t projects, const struct polling 
 
 static struct canned_answer nobody(void *ctx, const struct seen_request *request)
 {
-    (void)ctx;
-    (void)request;
     return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
 }
 
@@ -146,11 +144,6 @@ void running_turn(struct running *d)
 static void silent(enum log_level level, const char *message, const char *const *keys,
                    const char *const *values, unsigned count)
 {
-    (void)level;
-    (void)message;
-    (void)keys;
-    (void)values;
-    (void)count;
 }
 
 void running_silence_log(void)

@@ -15,9 +15,6 @@ void make_temporary(char *path, size_t size)
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-    (void)st;
-    (void)type;
-    (void)ftw;
     return remove(path);
 }
 

@@ -72,7 +72,6 @@ REPLAYED(DEFINE_TEST)
 /* A target that is in no list would not be run. */
 static void each_folder_has_its_target(void **state)
 {
-    (void)state;
     static const char *const roots[] = {"fuzz/corpus", "fuzz/found"};
 #define NAME(target) #target,
     static const char *const names[] = {FUZZ_TARGETS(NAME) FUZZ_CLI_TARGETS(NAME)};

@@ -22,7 +22,6 @@
 
 static void a_scan_agrees_with_the_parser(void **state)
 {
-    (void)state;
     static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     static const char *const rows[] = {
         "{}", "[]", "5", "-0", "-0.5e+7", "1E3", "true", "false", "null", "\"\"", " [ 1 , 2 ] ",
@@ -43,7 +42,6 @@ static void a_scan_agrees_with_the_parser(void **state)
 
 static void a_scan_refuses_before_anything_is_built(void **state)
 {
-    (void)state;
     static const struct json_limits limits = {64, 10, 5};
     static const struct {
         const char *text;
@@ -67,7 +65,6 @@ static void a_scan_refuses_before_anything_is_built(void **state)
 
 static void the_items_of_an_array_come_one_by_one(void **state)
 {
-    (void)state;
     static const char text[] = " [ {\"a\":[1,2]} ,3,\n\"x,]\",[] ] ";
     static const char *const items[] = {"{\"a\":[1,2]}", "3", "\"x,]\"", "[]"};
     struct json_items it;
@@ -84,7 +81,6 @@ static void the_items_of_an_array_come_one_by_one(void **state)
 
 static void text_that_the_parser_refuses_is_malformed(void **state)
 {
-    (void)state;
     static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     static const char *const rows[] = {"\"\xff\"", "\"\\u0000\"", "\"\\ud800\"", "99999999999999999999",
                                        "1e999",    "\"\x01\""};
@@ -100,7 +96,6 @@ static void text_that_the_parser_refuses_is_malformed(void **state)
 /* RFC 8259 permits numbers of any size, and strings with a single surrogate; the parser does not. */
 static void one_odd_value_does_not_make_a_text_bad(void **state)
 {
-    (void)state;
     static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     static const char *const odd[] = {"18446744073709551615",
                                       "1e400",
@@ -131,7 +126,6 @@ static void one_odd_value_does_not_make_a_text_bad(void **state)
 
 static void texts_are_cut_between_characters(void **state)
 {
-    (void)state;
     assert_int_equal(utf8_cut("abc", 5), 3);
     assert_int_equal(utf8_cut("abc", 3), 3);
     assert_int_equal(utf8_cut("abc", 2), 2);
@@ -144,7 +138,6 @@ static void texts_are_cut_between_characters(void **state)
 
 static void a_reason_of_cleura_that_is_cut_in_a_character_is_reported(void **state)
 {
-    (void)state;
     for (size_t pad = 296; pad <= 300; pad++) {
         char *words CLEANUP_FREE = mem_calloc(pad + 10, 1);
         memset(words, 'x', pad);
@@ -230,7 +223,6 @@ static struct shoot *decode(int driver, const json_t *row, const char **ret_faul
 
 static void names_that_cannot_be_are_refused_C2(void **state)
 {
-    (void)state;
     static char long_word[400] = "\"";
     memset(long_word + 1, 'a', 300);
     long_word[301] = '"';
@@ -250,7 +242,6 @@ static void names_that_cannot_be_are_refused_C2(void **state)
 /* A row without a readable uid may be another shoot. */
 static void uids_that_cannot_be_read_are_refused(void **state)
 {
-    (void)state;
     static const char *const paths[2] = {"uid", "metadata.uid"};
     static const struct {
         const char *value;
@@ -302,7 +293,6 @@ static char *told_by(const struct shoot *s)
  * members do not change. */
 static void unreadable_members_are_unknown(void **state)
 {
-    (void)state;
     static const struct {
         const char *paths[2], *value, *stated; /* stated: a part of the result that shows the unreadable
                                                 * value; had: the same part for a good row */
@@ -381,7 +371,6 @@ static void unreadable_members_are_unknown(void **state)
 
 static void it_is_named_by_its_path(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *value, *stated;
     } rows[] = {
@@ -407,7 +396,6 @@ static void it_is_named_by_its_path(void **state)
  * the present value. */
 static void unknown_values_are_not_sent(void **state)
 {
-    (void)state;
     static const char *const paths[2] = {"shoot_provider.workers.0", "spec.provider.workers.0"};
     json_t *(*const encoders[2])(const struct upstream_call *) = {encode_pool_v2, encode_pool_v1};
     for (int g = 0; g < 2; g++) {
@@ -429,7 +417,6 @@ static void unknown_values_are_not_sent(void **state)
 /* Cleura adds defaults for the missing members of a machine. An existing pool would get these defaults. */
 static void a_machine_is_sent_whole_or_not_at_all(void **state)
 {
-    (void)state;
     static const struct {
         const char *pool;
         bool sent;
@@ -469,7 +456,6 @@ static double cpu_s(void)
 /* The path of a skipped member is not written, because its name may be as long as the answer. */
 static void a_path_is_found_in_linear_time(void **state)
 {
-    (void)state;
     enum { LONG_NAME = 1000000, PASSED = 19000 };
     char *name CLEANUP_FREE = mem_calloc(LONG_NAME + 1, 1);
     memset(name, 'k', LONG_NAME);
@@ -492,7 +478,6 @@ static void a_path_is_found_in_linear_time(void **state)
 
 static void a_progress_that_is_no_percentage_says_nothing(void **state)
 {
-    (void)state;
     static const struct {
         const char *stated;
         int shown;
@@ -534,7 +519,6 @@ static json_t *document_of(enum upstream_op op, const char *body, struct unread 
 /* An unknown result of a check means that the check continues. Its text is shown. */
 static void outcomes_of_upgrade_checks_have_a_table(void **state)
 {
-    (void)state;
     static const char *const rows[][3] = {{"\"Success\"", "\"success\"", "\"Success\""},
                                           {"\"ready\"", "\"ready\"", "\"ready\""},
                                           {"\"not_ready\"", "\"not_ready\"", "\"not_ready\""},
@@ -558,7 +542,6 @@ static void outcomes_of_upgrade_checks_have_a_table(void **state)
 
 static void a_token_with_odd_characters_is_none(void **state)
 {
-    (void)state;
     static const struct {
         const char *body;
         enum login_result result;
@@ -586,7 +569,6 @@ static void a_token_with_odd_characters_is_none(void **state)
  * text. */
 static void cleuras_words_hold_no_controls_D4(void **state)
 {
-    (void)state;
     static const char stated[] = "\"a\\u001b[2J\\u009b1m \\u202eb\\u2028c \\u00fc\"",
                       shown[] = "a [2J 1m  b c \xc3\xbc";
     const char *fault;
@@ -671,7 +653,6 @@ static void replace_everywhere(int driver, const json_t *row, json_t *at, json_t
 
 static void decoded_values_can_be_stored_and_read_back_C1(void **state)
 {
-    (void)state;
     static const char *const odd[] = {
         "null",  "true",        "-5", "1e300", "9223372036854775807", "\"\"",
         "\"x\"", "\"\\u00e9\"", "{}", "[]",    "[1,\"x\",null,{}]",   "{\"a\":{\"key\":\"k\"}}"};
@@ -693,7 +674,6 @@ static void decoded_values_can_be_stored_and_read_back_C1(void **state)
 
 static void only_known_members_are_taken_over(void **state)
 {
-    (void)state;
     const char *fault;
     json_t *row CLEANUP_JSON = json_loads(good[0], 0, NULL);
     struct shoot *s = decode(0, row, &fault);
@@ -712,7 +692,6 @@ static void only_known_members_are_taken_over(void **state)
 /* Servers in Go write an empty list as null. */
 static void null_is_an_empty_list(void **state)
 {
-    (void)state;
     static const char *const rows_of[] = {"null", " null\n", "[]"};
     for (size_t i = 0; i < ARRAY_LEN(rows_of); i++) {
         const char *why;
@@ -735,7 +714,6 @@ static void null_is_an_empty_list(void **state)
 
 static void one_bad_row_does_not_take_the_others_along(void **state)
 {
-    (void)state;
     char *body CLEANUP_FREE =
         mem_printf("[%s,{\"name\":\"A B\"},5,{\"name\":\"\xff\"},%s]", good[0], good[0]);
     const char *why;
@@ -753,7 +731,6 @@ static void one_bad_row_does_not_take_the_others_along(void **state)
 /* A row with the same bytes as an earlier row is only reported as known. */
 static void known_rows_are_not_decoded(void **state)
 {
-    (void)state;
     char *other CLEANUP_FREE = mem_strdup(good[0]);
     char *body CLEANUP_FREE = NULL;
     const char *why;
@@ -785,7 +762,6 @@ static void known_rows_are_not_decoded(void **state)
 
 static void a_list_comes_in_parts(void **state)
 {
-    (void)state;
     struct buffer body CLEANUP_BUFFER;
     buffer_init(&body, 1 << 20);
     for (int i = 0; i < 2 * LIST_PART_ROWS + 1; i++)
@@ -809,7 +785,6 @@ static void a_list_comes_in_parts(void **state)
 
 static void each_kind_of_answer_has_its_budget(void **state)
 {
-    (void)state;
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++) {
         assert_non_null(upstream_op_name((enum upstream_op)op));
         size_t max = call_limits((enum upstream_op)op)->bytes;
@@ -841,14 +816,12 @@ static unsigned asked;
 /* OpenSSL calls this function when it asks a person for a pass phrase. */
 static int ask(UI *ui)
 {
-    (void)ui;
     asked++;
     return 0;
 }
 
 static void an_encrypted_block_in_a_kubeconfig_asks_nobody_B3(void **state)
 {
-    (void)state;
     static const char pem[] = "-----BEGIN CERTIFICATE-----\nProc-Type: 4,ENCRYPTED\n"
                               "DEK-Info: AES-128-CBC,0123456789ABCDEF0123456789ABCDEF\n\n"
                               "AAAAAAAAAAAAAAAAAAAAAA==\n-----END CERTIFICATE-----\n";
@@ -871,7 +844,6 @@ static void an_encrypted_block_in_a_kubeconfig_asks_nobody_B3(void **state)
 
 static void a_kubeconfig_does_not_live_for_ever(void **state)
 {
-    (void)state;
     static const char text[] =
         "{\"kubeconfig\":\"kind: Config\\nclusters: []\\n\",\"expires_at\":\"9999-01-01T00:00:00Z\"}";
     struct upstream_result result = {0};

@@ -26,14 +26,12 @@ static json_t *doc;
 
 static int load(void **state)
 {
-    (void)state;
     doc = json_parse_strict((const char *)openapi_json, openapi_json_len, NULL);
     return doc ? 0 : -1;
 }
 
 static int unload(void **state)
 {
-    (void)state;
     json_decref(doc);
     return 0;
 }
@@ -61,7 +59,6 @@ static json_t *operation_of(const struct route *route)
 
 static void every_route_is_an_operation(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         json_t *operation = operation_of(&routes[i]);
         if (!operation)
@@ -79,7 +76,6 @@ static void every_route_is_an_operation(void **state)
 
 static void every_operation_is_a_route(void **state)
 {
-    (void)state;
     size_t count = 0;
     const char *path;
     const char *method;
@@ -103,7 +99,6 @@ static uint64_t bit_of(const char *name, uint64_t of_route)
 
 static void query_parameters_agree(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         uint64_t found = 0;
         size_t n;
@@ -190,7 +185,6 @@ static void walk_schema(const char *path, const json_t *schema)
 /* Every array, map and string of a request has a maximum, which is equal to the enforced one. */
 static void limits_agree(void **state)
 {
-    (void)state;
     const json_t *schemas = json_obj(json_obj(doc, "components"), "schemas");
     walk_schema("", json_obj(schemas, "ClusterCreate"));
     walk_schema("", json_obj(schemas, "ClusterPut"));
@@ -263,7 +257,6 @@ static json_t *one_too_many(const struct spec_limit *limit)
 
 static void every_limit_is_enforced(void **state)
 {
-    (void)state;
     for (const struct spec_limit *limit = spec_limits; limit->path; limit++) {
         struct problem *faults = NULL;
         const struct spec_context context = {.abilities = abilities_of(API_V2)};
@@ -338,7 +331,6 @@ static const char *action_of(int value)
 
 static void closed_sets_agree(void **state)
 {
-    (void)state;
     check_set("ProblemCode", PROBLEM_MAX_, code_of);
     check_set("Phase", PHASE_MAX_, phase_of);
     check_set("Health", HEALTH_MAX_, health_of);
@@ -354,7 +346,6 @@ static void closed_sets_agree(void **state)
 /* The contract names the actions of shootd itself in the description of an entry and of the filter. */
 static void actions_of_shootd_itself_are_described(void **state)
 {
-    (void)state;
     json_t *schemas = json_obj(json_obj(doc, "components"), "schemas");
     json_t *entry = json_obj(json_obj(json_obj(schemas, "AuditEntry"), "properties"), "action");
     json_t *audit = json_obj(json_obj(json_obj(doc, "paths"), "/v1/audit"), "get");
@@ -373,7 +364,6 @@ static void actions_of_shootd_itself_are_described(void **state)
 /* An answer that is counted with another status would raise a false alarm, or hide a true one. */
 static void every_problem_is_counted_with_its_status(void **state)
 {
-    (void)state;
     for (int code = 0; code < PROBLEM_MAX_; code++) {
         const int status = problem_kind((enum problem_code)code)->status;
         assert_int_equal(metrics_status(status), status);

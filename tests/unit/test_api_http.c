@@ -64,7 +64,6 @@ static char *answer; /* the last answer of the server */
 
 static wall_us wall_ahead(const struct env *e)
 {
-    (void)e;
     return env_wall(env_real()) + ahead_us;
 }
 
@@ -142,7 +141,6 @@ static void answer_command(struct command *cmd)
 
 static void *loop_run(void *arg)
 {
-    (void)arg;
     mutex_lock(&loop.lock);
     while (!loop.stop || (loop.count && !loop.hold)) {
         if (!loop.count || loop.hold) {
@@ -161,7 +159,6 @@ static void *loop_run(void *arg)
 
 static void loop_post(void *ctx, struct command *cmd)
 {
-    (void)ctx;
     mutex_lock(&loop.lock);
     loop.queue[loop.count++] = cmd;
     cond_broadcast(&loop.wake);
@@ -242,9 +239,6 @@ static void fill_view(void)
 
 static bool always_live(void *ctx, char *why, size_t size)
 {
-    (void)ctx;
-    (void)why;
-    (void)size;
     return true;
 }
 
@@ -261,7 +255,6 @@ static void open_socket(void)
 
 static int start(void **state)
 {
-    (void)state;
     log_set_level(LOG_LEVEL_ERROR);
     static struct api_limits limits;
     limits = api_limits_default();
@@ -308,7 +301,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     if (api)
         api_stop(api);
     config_current_free(current);
@@ -393,7 +385,6 @@ static void lacks(const char *text)
 
 static void public_routes(void **state)
 {
-    (void)state;
     assert_int_equal(ask("GET", "/livez", NULL, "", ""), 200);
     has("X-Request-Id: req_");
     assert_int_equal(ask("GET", "/healthz", NULL, "", ""), 200);
@@ -410,7 +401,6 @@ static void public_routes(void **state)
 
 static void tokens_are_checked(void **state)
 {
-    (void)state;
     assert_int_equal(ask("GET", "/v1/whoami", NULL, "", ""), 401);
     has("WWW-Authenticate: Bearer realm=\"shootd\"\r\n");
     has("\"code\":\"unauthenticated\"");
@@ -428,7 +418,6 @@ static void tokens_are_checked(void **state)
 
 static void projects_are_hidden(void **state)
 {
-    (void)state;
     assert_int_equal(ask("GET", "/v1/projects/team-a", viewer, "", ""), 404);
     has("\"code\":\"project_not_found\"");
     assert_int_equal(ask("GET", "/v1/projects/nobody", viewer, "", ""), 404);
@@ -443,7 +432,6 @@ static void projects_are_hidden(void **state)
 
 static void ht19_ht24_ht28_clusters_are_read(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/projects/team-a/clusters/dev"), 200);
     has("\r\nETag: \"");
     has("\r\nAge: 10\r\n");
@@ -471,7 +459,6 @@ static void ht19_ht24_ht28_clusters_are_read(void **state)
 
 static void ht37_lists_are_paged_and_filtered(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/clusters?limit=2"), 200);
     has("\"name\":\"dev\"");
     has("\"name\":\"prod\"");
@@ -513,7 +500,6 @@ static void ht37_lists_are_paged_and_filtered(void **state)
 
 static void ht24_ht28_pages_state_the_age_of_their_oldest_item(void **state)
 {
-    (void)state;
     static const struct {
         const char *path;
         const char *age;
@@ -555,7 +541,6 @@ static char *after(const char *mark, const char *end)
 
 static void lists_are_sorted(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/clusters?sort=-name&limit=2"), 200);
     assert_true(strstr(answer, "\"name\":\"web\"") < strstr(answer, "\"name\":\"prod\""));
     lacks("\"name\":\"dev\"");
@@ -582,7 +567,6 @@ static void pages_have_tags(void **state)
     static const char *const targets[] = {
         "/v1/clusters?limit=1", "/v1/clusters?sort=name", "/v1/operations", "/v1/projects", "/v1/webhooks",
         "/v1/tokens",           "/v1/accounts",           "/v1/summary"};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
         assert_int_equal(get(targets[i]), 200);
         char *etag CLEANUP_FREE = after("\r\nETag: ", "\r");
@@ -602,7 +586,6 @@ static void pages_have_tags(void **state)
 
 static void ht36_cursors_expire(void **state)
 {
-    (void)state;
     static const char *const lists[] = {"/v1/clusters?limit=1", "/v1/clusters?limit=1&sort=-name",
                                         "/v1/tokens?limit=1", "/v1/operations?limit=1"};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
@@ -621,7 +604,6 @@ static void ht36_cursors_expire(void **state)
 
 static void clusters_are_counted(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/summary"), 200);
     has("{\"total\":3,");
     has("\"ready\":2,");
@@ -638,7 +620,6 @@ static void clusters_are_counted(void **state)
 
 static void issues_are_reported(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/projects/team-a/clusters/dev/issues"), 200);
     has("{\"items\":[],\"next_cursor\":null}");
     assert_int_equal(get("/v1/projects/team-a/clusters/prod/issues"), 200);
@@ -650,7 +631,6 @@ static void issues_are_reported(void **state)
 
 static void parameters_are_checked(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/clusters?colour=red&limit=0&phase=odd"), 400);
     has("\"parameter\":\"colour\"");
     has("\"parameter\":\"limit\"");
@@ -673,7 +653,6 @@ static void parameters_are_checked(void **state)
 
 static void empty_pieces_of_a_query_are_no_parameters(void **state)
 {
-    (void)state;
     static const char *const taken[] = {"?", "?&", "?&&", "?&limit=1", "?limit=1&", "?limit=1&&sort=name&&"};
     for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
         char *target CLEANUP_FREE = mem_printf("/v1/clusters%s", taken[i]);
@@ -687,7 +666,6 @@ static void empty_pieces_of_a_query_are_no_parameters(void **state)
 
 static void commands_are_posted(void **state)
 {
-    (void)state;
     static const char json[] = "Content-Type: application/json; charset=utf-8\r\n";
     assert_int_equal(ask("POST", "/v1/projects/team-a/clusters", admin, json, "{\"name\":\"x1\"}"), 202);
     has("Location: /v1/operations/op_1\r\n");
@@ -720,7 +698,6 @@ static void commands_are_posted(void **state)
 
 static void ao14_operations_are_waited_for(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/operations/op_00000000000001"), 200);
     has("Retry-After: 5\r\n");
     has("Vary: Accept-Encoding, Prefer\r\n");
@@ -741,7 +718,6 @@ static void ao14_operations_are_waited_for(void **state)
  * left it. */
 static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/operations/op_00000000000000"), 404);
     view_set_left_out(view, "op_00000000000000");
     view_publish(view);
@@ -781,7 +757,6 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
 
 static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
 {
-    (void)state;
     static const char target[] = "/v1/operations/op_00000000000001?wait=50";
     char *text CLEANUP_FREE =
         mem_printf("GET %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n\r\n", target, admin);
@@ -807,7 +782,6 @@ static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
 /* Each row has a header section and the expected status. */
 static void ht14_framing_and_paths(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int status;
@@ -854,7 +828,6 @@ static void ht14_framing_and_paths(void **state)
 /* RFC 9110 5.5. */
 static void blanks_around_a_value_are_no_part_of_it(void **state)
 {
-    (void)state;
     static const char request[] = "POST /v1/projects/team-a/clusters HTTP/1.1\r\nConnection: close\r\n"
                                   "Host: h%s\r\nAuthorization: Bearer %s%s\r\n"
                                   "Content-Type: application/json%s\r\n"
@@ -880,7 +853,6 @@ static void blanks_around_a_value_are_no_part_of_it(void **state)
 
 static void ht8_ht9_methods_are_reported(void **state)
 {
-    (void)state;
     assert_int_equal(ask("POST", "/v1/projects/team-a/clusters/dev", admin, "", ""), 405);
     has("Allow: GET, HEAD, PUT, PATCH, DELETE, OPTIONS\r\n");
     assert_int_equal(ask("OPTIONS", "/v1/tokens", NULL, "", ""), 204);
@@ -890,7 +862,6 @@ static void ht8_ht9_methods_are_reported(void **state)
 
 static void ht10_ht13_bodies_are_checked(void **state)
 {
-    (void)state;
     static const char path[] = "/v1/webhooks";
     static const char json[] = "Content-Type: application/json\r\n";
     assert_int_equal(ask("POST", path, admin, "", "{}"), 415);
@@ -932,7 +903,6 @@ static void ht10_ht13_bodies_are_checked(void **state)
 
 static void ht50_inbound_request_ids(void **state)
 {
-    (void)state;
     assert_int_equal(ask("GET", "/livez", NULL, "X-Request-Id: abc-12345\r\n", ""), 200);
     has("X-Request-Id: abc-12345\r\n");
     assert_int_equal(ask("GET", "/livez", NULL, "X-Request-Id: short\r\n", ""), 200);
@@ -941,7 +911,6 @@ static void ht50_inbound_request_ids(void **state)
 
 static void ht13_limits_of_header_sections(void **state)
 {
-    (void)state;
     struct buffer text;
     buffer_init(&text, 100000);
     buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\n");
@@ -960,7 +929,6 @@ static void ht13_limits_of_header_sections(void **state)
 
 static void connections_are_kept(void **state)
 {
-    (void)state;
     static const char two[] = "GET /livez HTTP/1.1\r\nHost: h\r\n\r\nGET /nothing HTTP/1.1\r\nHost: h\r\n\r\n"
                               "GET /version HTTP/1.1\r\nHost: h\r\n\r\n";
     int fd = dial();
@@ -974,7 +942,6 @@ static void connections_are_kept(void **state)
 
 static void ht15_slow_clients_are_dropped(void **state)
 {
-    (void)state;
     int header = dial();
     send_text(header, "GET /livez HT", 13);
     assert_true(read_answer(header, 2000));
@@ -1009,7 +976,6 @@ static bool drip(int fd, const char *byte)
  * sends slowly. */
 static void mh9_drips_are_ended(void **state)
 {
-    (void)state;
     int header = dial();
     send_text(header, "GET /livez HTTP/1.1\r\nHost: h\r\nX: ", 33);
     assert_true(drip(header, "a"));
@@ -1047,7 +1013,6 @@ static void mh9_drips_are_ended(void **state)
 
 static void mh9_idle_connections_are_closed(void **state)
 {
-    (void)state;
     int fd = dial();
     send_text(fd, "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n", 32);
     assert_false(read_answer(fd, 700)); /* the connection stays open for a while */
@@ -1060,7 +1025,6 @@ static void mh9_idle_connections_are_closed(void **state)
 /* The client sends requests repeatedly and reads no answer. */
 static void mh9_readers_that_do_not_read(void **state)
 {
-    (void)state;
     static const char one[] = "GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n";
     int size = 4096;
     int fd = dial();
@@ -1080,7 +1044,6 @@ static void mh9_readers_that_do_not_read(void **state)
 
 static void ht15_parked_requests_survive_the_reaper(void **state)
 {
-    (void)state;
     loop_hold(true);
     char *text CLEANUP_FREE =
         mem_printf("GET /v1/operations/op_00000000000001?wait=50 HTTP/1.1\r\nHost: h\r\n"
@@ -1101,7 +1064,6 @@ static void ht15_parked_requests_survive_the_reaper(void **state)
  * harm. */
 static void an_overdue_request_hears_that_its_outcome_is_unknown(void **state)
 {
-    (void)state;
     loop_hold(true);
     char *text CLEANUP_FREE = mem_printf("GET /v1/operations/op_00000000000001?wait=1 HTTP/1.1\r\nHost: h\r\n"
                                          "Authorization: Bearer %s\r\n\r\n",
@@ -1145,7 +1107,6 @@ static void *run_client(void *arg)
 static void many_clients_at_once(void **state)
 {
     enum { CLIENTS = 8 };
-    (void)state;
     pthread_t threads[CLIENTS];
     int good[CLIENTS] = {0};
     for (int i = 0; i < CLIENTS; i++)
@@ -1184,7 +1145,6 @@ static unsigned occurrences(const char *text)
  * clusters. */
 static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
 {
-    (void)state;
     enum { CALM = 10000, TROUBLED = 101, MOST_BODIES = 40 };
     char name[40], cursor[500] = "";
     for (int i = 0; i < CALM; i++) {
@@ -1232,7 +1192,6 @@ static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
 
 static void draining(void **state)
 {
-    (void)state;
     loop_hold(true);
     char *text CLEANUP_FREE =
         mem_printf("GET /v1/operations/op_00000000000001?wait=50 HTTP/1.1\r\nHost: h\r\n"
@@ -1267,7 +1226,6 @@ static void draining(void **state)
 
 static void drained_when_nothing_is_in_flight(void **state)
 {
-    (void)state;
     assert_int_equal(get("/v1/whoami"), 200);
     api_begin_drain(api);
     api_quiesce(api);
@@ -1287,7 +1245,6 @@ static bool is_accepted_by_rules_in_force(const struct tls_client *client)
 /* Between the two calls, a reload may need seconds to move projects. Meanwhile the old rules are in force. */
 static void rules_for_certificates_change_with_their_generation(void **state)
 {
-    (void)state;
     char name[] = "dns:ci.example.com", authority[] = "CN=clients", *names[] = {name, NULL};
     const struct tls_client client = {.names = names, .authority = authority, .ends_at = INT64_MAX};
     struct config next = config;

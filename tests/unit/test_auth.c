@@ -472,7 +472,6 @@ static void a_new_file_ends_the_wait_for_a_person(void **state)
 
 static void answers_are_understood(void **state)
 {
-    (void)state;
     static const struct {
         const char *body;
         enum login_result result;

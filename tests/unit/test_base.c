@@ -37,7 +37,6 @@
 
 static void buffer_refuses_past_its_maximum(void **state)
 {
-    (void)state;
     struct buffer b;
     buffer_init(&b, 10);
     buffer_add_str(&b, "12345");
@@ -51,7 +50,6 @@ static void buffer_refuses_past_its_maximum(void **state)
 
 static void heap_orders_moves_and_removes(void **state)
 {
-    (void)state;
     struct virtual_world w;
     virtual_init(&w, 7);
     struct heap h = {0};
@@ -79,7 +77,6 @@ static void heap_orders_moves_and_removes(void **state)
 
 static void dates_round_trip(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t seconds;
@@ -126,7 +123,6 @@ static void dates_round_trip(void **state)
 
 static void http_dates_in_all_three_forms_HT(void **state)
 {
-    (void)state;
     static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
                                         "Sun Nov  6 08:49:37 1994"};
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
@@ -138,7 +134,6 @@ static void http_dates_in_all_three_forms_HT(void **state)
 
 static void retry_after_is_clamped_UP_14(void **state)
 {
-    (void)state;
     wall_us now = 784111777 * US_PER_S;
     assert_int_equal(time_parse_retry_after("30", now, 300), 30);
     assert_int_equal(time_parse_retry_after("0", now, 300), 0);
@@ -151,7 +146,6 @@ static void retry_after_is_clamped_UP_14(void **state)
 
 static void retry_after_is_taken_as_it_is_meant_UP_14(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int seconds;
@@ -192,7 +186,6 @@ static void retry_after_is_taken_as_it_is_meant_UP_14(void **state)
 
 static void strict_json_rejects(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"",
                                       "5",
                                       "\"x\"",
@@ -221,7 +214,6 @@ static void strict_json_rejects(void **state)
 
 static void json_fault_never_quotes_the_input(void **state)
 {
-    (void)state;
     struct json_fault fault;
     assert_null(json_parse_strict("{\"password\": canary}", 20, &fault));
     assert_null(strstr(fault.text, "canary"));
@@ -230,7 +222,6 @@ static void json_fault_never_quotes_the_input(void **state)
 
 static void whole_numbers_are_integers(void **state)
 {
-    (void)state;
     static const char bytes[] =
         "{\"a\":3.0,\"b\":[{\"c\":-2e2},1.5,0.0],\"d\":1e300,\"e\":9007199254740993.0}";
     json_t *doc CLEANUP_JSON = json_parse_strict(bytes, strlen(bytes), NULL);
@@ -242,7 +233,6 @@ static void whole_numbers_are_integers(void **state)
 
 static void text_is_what_jansson_writes(void **state)
 {
-    (void)state;
     static const char bytes[] =
         "{\"\":[],\"k\\n\\\"\\\\/"
         "\\u0001\\u001f\\b\\f\\r\\t\\u007f\":{\"\\u00e5\\u20ac\\ud83d\\ude00\":[null,true,"
@@ -264,7 +254,6 @@ static void text_is_what_jansson_writes(void **state)
 /* Tests each character at each place of a text, also before a character of two bytes and before an escape. */
 static void each_character_is_written_as_by_jansson(void **state)
 {
-    (void)state;
     enum { BYTES = 19 };
     for (unsigned c = 0; c < 0x80; c++)
         for (size_t at = 0; at < BYTES; at++)
@@ -285,7 +274,6 @@ static void each_character_is_written_as_by_jansson(void **state)
 /* Whether an object and its members follow each other with the right commas, also in arrays. */
 static void members_make_the_text_of_the_tree(void **state)
 {
-    (void)state;
     static const char expected[] =
         "{\"items\":[{\"a\":\"}\",\"none\":[]},{},{\"b\":{\"c\":-1}}],\"no\":null,\"tree\":{\"x\":[true]},"
         "\"gone\":null,\"ok\":false}";
@@ -317,7 +305,6 @@ static void members_make_the_text_of_the_tree(void **state)
 
 static void numbers_may_be_strings(void **state)
 {
-    (void)state;
     static const char bytes[] = "{\"a\":\"42\",\"b\":42,\"c\":42.0,\"d\":\"4x\",\"e\":null}";
     json_t *doc CLEANUP_JSON = json_parse_lenient(bytes, strlen(bytes), NULL);
     assert_int_equal(json_int(doc, "a", -1), 42);
@@ -329,7 +316,6 @@ static void numbers_may_be_strings(void **state)
 
 static void packed_ids_sort_and_come_back_as_they_were(void **state)
 {
-    (void)state;
     static const char *const in_order[] = {
         "evt_00000000000000000000000000", "evt_00000000000000000000000001", "evt_01m83n03emtqjz9mdgexgx72bd",
         "evt_01m83n03emtqjz9mdgexgx72be", "evt_01m83n03en0000000000000000", "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz"};
@@ -356,7 +342,6 @@ static void packed_ids_sort_and_come_back_as_they_were(void **state)
 
 static void ids_are_distinct_and_sort_by_age(void **state)
 {
-    (void)state;
     struct virtual_world w;
     char before[ID_BYTES], id[ID_BYTES];
     virtual_init(&w, 1);
@@ -373,7 +358,6 @@ static void ids_are_distinct_and_sort_by_age(void **state)
 
 static void masks_known_secrets_AU_21(void **state)
 {
-    (void)state;
     char text[] = "token shd_abcDEF123 and whsec_MfKQ9r8GKYq/+= with Bearer xyz.abc-1; done";
     log_mask_secrets(text);
     assert_null(strstr(text, "abcDEF"));
@@ -399,7 +383,6 @@ static char logged[8192];
 static void keep_line(enum log_level level, const char *message, const char *const *keys,
                       const char *const *values, unsigned count)
 {
-    (void)level;
     char *end = logged + snprintf(logged, sizeof(logged), "%s", message);
     for (unsigned i = 0; i < count; i++)
         end += snprintf(end, (size_t)(logged + sizeof(logged) - end), "|%s=%s", keys[i], values[i]);
@@ -407,7 +390,6 @@ static void keep_line(enum log_level level, const char *message, const char *con
 
 static void log_values_are_cleaned_AU_22(void **state)
 {
-    (void)state;
     char longest[3001];
     memset(longest, 'l', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
@@ -449,7 +431,6 @@ static char *caught_text(struct caught *c)
 
 static void log_lines_are_quoted_where_needed(void **state)
 {
-    (void)state;
     struct caught caught;
     catch_stderr(&caught);
     log_error("line", "q", "a \"b\" \\c", "edge", "\"", "empty", "", "eq", "a=b", "plain", "x-1/2");
@@ -461,7 +442,6 @@ static void log_lines_are_quoted_where_needed(void **state)
 
 static void a_log_line_can_be_json(void **state)
 {
-    (void)state;
     struct caught caught;
     char quotes[2100];
     memset(quotes, '"', sizeof(quotes) - 1);
@@ -506,7 +486,6 @@ static unsigned read_writes(int fd, struct buffer *text)
 
 static void held_lines_are_written_together(void **state)
 {
-    (void)state;
     int ends[2];
     const int kept = dup(STDERR_FILENO);
     struct buffer text CLEANUP_BUFFER;
@@ -553,7 +532,6 @@ static void held_lines_are_written_together(void **state)
  * the log says how many are missing. */
 static void a_pipe_that_nobody_reads_stops_nobody(void **state)
 {
-    (void)state;
     int ends[2];
     const int kept = dup(STDERR_FILENO);
     const uint64_t before = log_writer_dropped();
@@ -608,7 +586,6 @@ _Noreturn static void log_after_the_stop(void)
 
 static void nobody_waits_after_the_stop_of_a_writer_that_waits(void **state)
 {
-    (void)state;
     int status;
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -628,7 +605,6 @@ static const char *printable(const char *from, size_t size)
 
 static void foreign_text_can_be_printed(void **state)
 {
-    (void)state;
     assert_string_equal(printable("a\r\nb\x1b[2Jc\x7f", 64), "a  b [2Jc ");
     assert_string_equal(printable("c1 \xc2\x9b|\xc2\x80|\xc2\x85", 64), "c1  | | ");
     assert_string_equal(printable("bidi \xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c|", 64),
@@ -645,7 +621,6 @@ static void foreign_text_can_be_printed(void **state)
 static void logs_and_problems_hold_printable_text(void **state)
 {
     struct caught caught;
-    (void)state;
     catch_stderr(&caught);
     log_info("line", "value",
              "a\xc2\x9b"
@@ -673,17 +648,12 @@ static char last_message[512];
 static void keep_message(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count)
 {
-    (void)level;
-    (void)keys;
-    (void)values;
-    (void)count;
     (void)snprintf(last_message, sizeof(last_message), "%s", message);
 }
 
 /* An operator reads the field MESSAGE of a journal entry first, and often reads only this field. */
 static void messages_are_sentences(void **state)
 {
-    (void)state;
     log_set_sink(keep_message);
     log_error("not listening", "error", "cannot listen on 127.0.0.1:1: Permission denied");
     assert_string_equal(last_message, "not listening: cannot listen on 127.0.0.1:1: Permission denied");
@@ -706,7 +676,6 @@ static void messages_are_sentences(void **state)
 
 static void sealed_values_open_only_in_their_context(void **state)
 {
-    (void)state;
     struct seal_key key, other;
     size_t len;
     env_real()->random(env_real(), key.bytes, sizeof(key.bytes));
@@ -761,7 +730,6 @@ static void *read_forever(void *arg)
 
 static void view_readers_never_see_half_a_change(void **state)
 {
-    (void)state;
     struct stress s = {.view = view_new()};
     pthread_t threads[3];
     atomic_init(&s.stop, false);
@@ -784,7 +752,6 @@ static void view_readers_never_see_half_a_change(void **state)
 
 static void view_is_sorted_and_the_last_change_wins(void **state)
 {
-    (void)state;
     struct view *v = view_new();
     static const char *const keys[] = {"c", "a", "b", "a", "d", "c"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
@@ -809,7 +776,6 @@ static void view_is_sorted_and_the_last_change_wins(void **state)
 
 static void documents_rest_as_text(void **state)
 {
-    (void)state;
     struct json_doc *doc = json_doc_new(json_pack("{s:i, s:[s], s:f}", "b", 1, "a", "\u00e4\n", "f", 0.5));
     assert_string_equal(doc->text, "{\"b\":1,\"a\":[\"\u00e4\\n\"],\"f\":0.5}");
     const json_t *first = json_doc_tree(doc);
@@ -837,7 +803,6 @@ static void documents_rest_as_text(void **state)
 
 static void a_nul_is_no_json_D8(void **state)
 {
-    (void)state;
     static const char *const rows[] = {"[1$,2]", "{\"a\":1$}", "[true$]", "{}$", "$[]", "[\"$\"]"};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char text[16];
@@ -871,7 +836,6 @@ static void expect_written(const char *address, const char *text)
 /* A socket for both families shows IPv4 clients as mapped addresses. */
 static void mapped_addresses_are_written_as_ipv4(void **state)
 {
-    (void)state;
     expect_written("192.0.2.1", "192.0.2.1");
     expect_written("::ffff:192.0.2.1", "192.0.2.1");
     expect_written("::ffff:c000:201", "192.0.2.1");
@@ -884,7 +848,6 @@ static void mapped_addresses_are_written_as_ipv4(void **state)
 /* Limits for each client use the network, because a client with a /64 can use every address of the /64. */
 static void clients_of_one_network_are_one(void **state)
 {
-    (void)state;
     assert_true(network_of("2001:db8:1:2::1") == network_of("2001:db8:1:2:ffff:ffff:ffff:ffff"));
     assert_true(network_of("2001:db8:1:2::1") != network_of("2001:db8:1:3::1"));
     assert_true(network_of("2001:db8:1:2::1") != network_of("2001:db8:2:2::1"));
@@ -896,7 +859,6 @@ static void clients_of_one_network_are_one(void **state)
 
 static void metrics_have_their_text_form_OB_2(void **state)
 {
-    (void)state;
     static const struct histogram_edges edges = {3, {500, 1000000, 360000000000}};
     struct histogram times = {.sum_us = 0};
     static const int64_t added[] = {500, 501, 1000000, 360000000001, -5};
@@ -935,7 +897,6 @@ static void metrics_have_their_text_form_OB_2(void **state)
 /* Only the family name of a counter loses the suffix _total. */
 static void metrics_have_the_form_of_openmetrics(void **state)
 {
-    (void)state;
     struct buffer text CLEANUP_BUFFER, out CLEANUP_BUFFER;
     buffer_init(&text, 4096);
     buffer_init(&out, 4096);
@@ -968,7 +929,6 @@ static const int64_t DAY = 86400 * US_PER_S;
 
 static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
 {
-    (void)state;
     struct virtual_world w;
     virtual_init(&w, 7);
     struct settled_clock c;
@@ -997,7 +957,6 @@ static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
 
 static void a_second_jump_has_a_day_of_its_own(void **state)
 {
-    (void)state;
     struct virtual_world w;
     virtual_init(&w, 7);
     struct settled_clock c;
@@ -1015,7 +974,6 @@ static void a_second_jump_has_a_day_of_its_own(void **state)
 
 static void a_start_long_after_its_last_value_may_be_a_jump(void **state)
 {
-    (void)state;
     struct virtual_world w;
     virtual_init(&w, 7);
     const wall_us before = env_wall(&w.env);
@@ -1042,7 +1000,6 @@ static int64_t processor_us(clockid_t clock)
  * had only a sixtieth of the processor. */
 static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(void **state)
 {
-    (void)state;
     enum { WORK_US = 40000 };
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
@@ -1075,7 +1032,6 @@ static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(voi
 /* A stored time has one monotonic time, whatever happens to the wall clock afterwards. */
 static void a_time_keeps_its_monotonic_time(void **state)
 {
-    (void)state;
     struct virtual_world w;
     virtual_init(&w, 1);
     struct wall_mark until = {0}, since = {0}, wrong = {0};
@@ -1104,7 +1060,6 @@ static void fail_an_assertion(int fd)
 
 static void a_failed_assertion_is_logged_with_what_it_is_about(void **state)
 {
-    (void)state;
     int ends[2], status;
     char text[1024] = "";
     assert_int_equal(pipe(ends), 0);

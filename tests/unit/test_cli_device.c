@@ -14,7 +14,6 @@ static struct device_poll poll;
 
 static int begin(void **state)
 {
-    (void)state;
     now = 1000;
     poll = (struct device_poll){.interval_ms = 5000, .ends_ms = now + 600000};
     return 0;
@@ -41,7 +40,6 @@ static int64_t pause_after(enum http_end end, long status, const char *error)
 
 static void slow_down_counts_for_good(void **state)
 {
-    (void)state;
     assert_int_equal(pause_after(HTTP_ANSWERED, 400, "authorization_pending"), 5000);
     assert_int_equal(pause_after(HTTP_ANSWERED, 400, "slow_down"), 10000);
     assert_int_equal(pause_after(HTTP_ANSWERED, 400, "authorization_pending"), 10000);
@@ -53,7 +51,6 @@ static void slow_down_counts_for_good(void **state)
  * pause. */
 static void an_issuer_that_is_away_is_asked_less_often(void **state)
 {
-    (void)state;
     assert_int_equal(pause_after(HTTP_FOREIGN, 502, NULL), 10000);
     assert_int_equal(pause_after(HTTP_FOREIGN, 200, NULL), 20000);
     assert_int_equal(pause_after(HTTP_SLOW, 0, NULL), 40000);
@@ -67,7 +64,6 @@ static void an_issuer_that_is_away_is_asked_less_often(void **state)
 
 static void it_ends(void **state)
 {
-    (void)state;
     static const struct {
         enum http_end end;
         long status;
@@ -93,7 +89,6 @@ static void it_ends(void **state)
 
 static void the_code_is_good_for_its_time(void **state)
 {
-    (void)state;
     unsigned questions = 0;
     int64_t pause = 0;
     while (judge(HTTP_ANSWERED, 400, "authorization_pending", -1, &pause) == DEVICE_AGAIN)

@@ -29,7 +29,6 @@ static void widths(void **state)
         {"\U0001f469\U0001f3fd\u200d\U0001f692 x", 4}, /* an emoji with a skin tone */
         {"\xff\xfe", 2},                               /* not UTF-8 */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (glyphs_width(rows[i].text) != rows[i].width)
             fail_msg("'%s': %zu, not %zu", rows[i].text, glyphs_width(rows[i].text), rows[i].width);
@@ -37,7 +36,6 @@ static void widths(void **state)
 
 static void a_cut_falls_between_clusters(void **state)
 {
-    (void)state;
     assert_int_equal(glyphs_fit("abcdef", 3), 3);
     assert_int_equal(glyphs_fit("\u6f22\u5b57", 3), 3);
     assert_int_equal(glyphs_fit("\U0001f469\u200d\U0001f4bb", 1), 0);
@@ -48,7 +46,6 @@ static void a_cut_falls_between_clusters(void **state)
 static void bytes_that_are_no_text(void **state)
 {
     static const char *const wrong[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf", "\xf5\x80\x80\x80"};
-    (void)state;
     assert_true(glyphs_are_text(""));
     assert_true(glyphs_are_text("dev \u00e5 \U0001f469\u200d\U0001f4bb \033"));
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -69,7 +66,6 @@ static void foreign_text_cannot_move_the_cursor(void **state)
         {"\u2066x\u2069\u2028", "\\u2066x\\u2069\\u2028"},
         {"\x7f\xff", "\\x7f\\xff"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char *shown CLEANUP_FREE = glyphs_shown(rows[i][0]);
         assert_string_equal(shown, rows[i][1]);
@@ -81,7 +77,6 @@ static void foreign_text_cannot_move_the_cursor(void **state)
 static void json_stays_json(void **state)
 {
     struct buffer out CLEANUP_BUFFER;
-    (void)state;
     buffer_init(&out, 4096);
     glyphs_show_json(&out, "{\n \"a\": \"\u202e\xc2\x9b\x7f\u00e5\"\n}");
     assert_string_equal(out.data, "{\n \"a\": \"\\u202e\\u009b\\u007f\u00e5\"\n}");
@@ -89,7 +84,6 @@ static void json_stays_json(void **state)
 
 static void a_line_of_progress_fits(void **state)
 {
-    (void)state;
     for (size_t width = 1; width <= 200; width++) {
         char *line CLEANUP_FREE = progress_line(
             "dev create", 43, "Waiting until worker pools have been reconciled \u6f22\u5b57", "12m3s", width);

@@ -15,7 +15,6 @@ static json_t *cluster, *user;
 
 static int set_up(void **state)
 {
-    (void)state;
     cluster = json_pack("{s:s,s:s}", "server", "https://new", "certificate-authority-data", "Q0E=");
     user = json_pack("{s:{s:s,s:[s,s],s:b}}", "exec", "command", "shootctl", "args", "credential", "1.30",
                      "provideClusterInfo", 0);
@@ -24,7 +23,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     json_decref(cluster);
     json_decref(user);
     return 0;
@@ -50,7 +48,6 @@ static json_t *read_back(const struct buffer *out)
 
 static void a_new_file_is_whole(void **state)
 {
-    (void)state;
     static const char *const nothing[] = {"", "# a comment\n", "{}", "---\n"};
     for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
         struct buffer out CLEANUP_BUFFER, fault CLEANUP_BUFFER;
@@ -89,7 +86,6 @@ static void everything_else_stays(void **state)
 {
     struct buffer out CLEANUP_BUFFER, fault CLEANUP_BUFFER;
     struct yaml_fault none;
-    (void)state;
     json_t *all CLEANUP_JSON = yaml_read(mine, strlen(mine), &none);
     json_t *before = json_array_get(all, 0);
     assert_true(merge(mine, false, &out, &fault));
@@ -134,7 +130,6 @@ static json_t *first_of(const json_t *file, const char *list)
 static void members_of_the_user_stay_in_our_entry(void **state)
 {
     struct buffer out CLEANUP_BUFFER, fault CLEANUP_BUFFER;
-    (void)state;
     assert_true(merge(own_members, false, &out, &fault));
     json_t *file CLEANUP_JSON = read_back(&out);
     const json_t *context = json_obj(first_of(file, "contexts"), "context");
@@ -163,7 +158,6 @@ static void other_documents_than_a_kubeconfig_are_refused(void **state)
 {
     static const char *const rows[] = {
         "- a\n", "a: [\n", "clusters: {a: 1}\n", "a: 1\n---\nb: 2\n", "a: 1\n---\nb: [\n", "text"};
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct buffer out CLEANUP_BUFFER, fault CLEANUP_BUFFER;
         assert_false(merge(rows[i], false, &out, &fault));

@@ -39,7 +39,6 @@ static void assert_refused(const char *line, const char *says)
 
 static void a_single_value_is_given_once(void **state)
 {
-    (void)state;
     assert_refused("diff -f a -f b", "--file is given twice");
     assert_refused("-p a get dev --project=b", "--project is given twice");
     assert_refused("list -o json -ojson", "--output is given twice");
@@ -59,7 +58,6 @@ static void flags_stand_anywhere(void **state)
         "-o json --project team-a get dev", "--project=team-a -ojson get dev",
         "get -o=json -p team-a dev",        "-p team-a get --output=json -- dev",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct parsed parsed;
         struct buffer fault CLEANUP_BUFFER;
@@ -76,7 +74,6 @@ static void flags_stand_anywhere(void **state)
 
 static void no_name_is_abbreviated(void **state)
 {
-    (void)state;
     assert_refused("get dev --proj team-a", "unknown flag --proj of 'get'; did you mean --project?");
     assert_refused("get dev --outptu json", "did you mean --output?");
     assert_refused("gte dev", "unknown command 'gte'; did you mean 'get'?");
@@ -87,7 +84,6 @@ static void no_name_is_abbreviated(void **state)
 
 static void values_are_checked(void **state)
 {
-    (void)state;
     assert_refused("get dev -o xml", "--output: 'xml' is not one of table, wide, json");
     assert_refused("get dev -o", "--output needs a value");
     assert_refused("get dev --utc=yes", "--utc takes no value");
@@ -105,7 +101,6 @@ static void a_value_may_look_like_a_flag_or_command(void **state)
 {
     struct parsed parsed;
     struct buffer fault CLEANUP_BUFFER;
-    (void)state;
     assert_true(parsed_from("create --description --x list --label a=b --label c=d", &parsed, &fault));
     assert_string_equal(parsed.command->name, "create");
     assert_string_equal(parsed_text(&parsed, "description"), "--x");
@@ -120,7 +115,6 @@ static void help_wins_wherever_it_stands(void **state)
 {
     static const char *const lines[] = {"--help", "get --help", "-h get", "get dev --unknown -h",
                                         "nothing --help"};
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct parsed parsed;
         struct buffer fault CLEANUP_BUFFER;
@@ -139,7 +133,6 @@ static void help_wins_wherever_it_stands(void **state)
 
 static void durations(void **state)
 {
-    (void)state;
     assert_int_equal(duration_ms("250ms"), 250);
     assert_int_equal(duration_ms("90s"), 90000);
     assert_int_equal(duration_ms("15m"), 900000);
@@ -158,7 +151,6 @@ static void durations(void **state)
  * alike: all of them, or none, have a value. */
 static void flags_of_the_same_name_are_alike(void **state)
 {
-    (void)state;
     for (const struct cli_command *a = command_table; a->name; a++) {
         assert_true(a->least <= a->most && a->examples[0] && a->run &&
                     (*a->summary || !strcmp(a->name, "__complete")));

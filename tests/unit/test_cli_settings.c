@@ -31,7 +31,6 @@ static void loopback_is_what_never_leaves_the_machine(void **state)
         "http://",
         "http://:8080",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         if (!url_is_loopback(own[i]) || url_is_open(own[i]))
             fail_msg("%s is loopback", own[i]);

@@ -24,7 +24,6 @@ static bool collect(void *ctx, const char *type, const char *data)
 /* The events are the same wherever the bytes are cut. The id of an incomplete block does not count. */
 static void any_cut_gives_the_same(void **state)
 {
-    (void)state;
     for (size_t step = 1; step <= sizeof(stream); step++) {
         struct sse sse;
         struct buffer seen CLEANUP_BUFFER;
@@ -46,7 +45,6 @@ static void a_line_without_an_end_is_none(void **state)
     struct sse sse;
     char piece[4096];
     bool goes_on = true;
-    (void)state;
     memset(piece, 'x', sizeof(piece));
     sse_init(&sse);
     for (int i = 0; i < 300 && goes_on; i++)
@@ -58,14 +56,12 @@ static void a_line_without_an_end_is_none(void **state)
 
 static bool stop(void *ctx, const char *type, const char *data)
 {
-    (void)ctx, (void)type, (void)data;
     return false;
 }
 
 static void the_reader_may_stop(void **state)
 {
     struct sse sse;
-    (void)state;
     sse_init(&sse);
     assert_false(sse_take(&sse, stream, sizeof(stream) - 1, stop, NULL));
     assert_string_equal(sse.id, "3");

@@ -38,7 +38,6 @@ static char *printed(unsigned width)
 
 static void nothing_is_cut_without_a_terminal(void **state)
 {
-    (void)state;
     char *text CLEANUP_FREE = printed(0);
     assert_string_equal(
         text, "NAME         PHASE  MESSAGE\n"
@@ -48,7 +47,6 @@ static void nothing_is_cut_without_a_terminal(void **state)
 
 static void it_fits_every_terminal(void **state)
 {
-    (void)state;
     for (unsigned width = 1; width <= 120; width++) {
         char *text CLEANUP_FREE = printed(width), *rest = text, *line;
         for (unsigned i = 0; (line = strsep(&rest, "\n")) && *line; i++)
@@ -65,7 +63,6 @@ static void it_fits_every_terminal(void **state)
 /* A column never becomes narrower, so that later rows are aligned with earlier rows. */
 static void later_rows_keep_the_widths(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t len = 0;
     struct table *table CLEANUP_TABLE = table_new(columns);
@@ -88,7 +85,6 @@ static void later_rows_keep_the_widths(void **state)
 /* A column loses its padding before any column is cut. */
 static void padding_is_given_back(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t len = 0;
     struct table *table CLEANUP_TABLE = table_new(columns);

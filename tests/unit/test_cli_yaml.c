@@ -35,7 +35,6 @@ static void assert_refuses(const char *yaml, const char *says)
 
 static void plain_words(void **state)
 {
-    (void)state;
     assert_reads("a: 1\nb: -2\nc: true\nd: null\ne: ~\nf:\n",
                  "[{\"a\":1,\"b\":-2,\"c\":true,\"d\":null,\"e\":null,\"f\":null}]");
     assert_reads("v: 1.30\nw: '1.33'\nx: 1e3\ny: yes\nz: 020000+0000\n",
@@ -48,7 +47,6 @@ static void plain_words(void **state)
 /* JSON has escapes and numbers that YAML reads in another way. */
 static void json_is_read_as_json(void **state)
 {
-    (void)state;
     assert_reads("{\"a\": \"\\ud83d\\ude00\", \"n\": 3.0}", "[{\"a\":\"\xf0\x9f\x98\x80\",\"n\":3}]");
     assert_reads("\xef\xbb\xbf\n {\"a\": \"\\/\"}\n", "[{\"a\":\"/\"}]");
     assert_reads("{a: 1.30}", "[{\"a\":\"1.30\"}]"); /* this is YAML */
@@ -66,7 +64,6 @@ static void json_is_read_as_json(void **state)
 
 static void several_documents(void **state)
 {
-    (void)state;
     assert_reads("---\nname: a\n---\n---\nname: b\n...\n", "[{\"name\":\"a\"},{\"name\":\"b\"}]");
     assert_reads("", "[]");
     assert_reads("# nothing\n", "[]");
@@ -74,7 +71,6 @@ static void several_documents(void **state)
 
 static void aliases_are_copies(void **state)
 {
-    (void)state;
     assert_reads("a: &x {n: 1}\nb: *x\n", "[{\"a\":{\"n\":1},\"b\":{\"n\":1}}]");
     assert_refuses("a: *x\n", "1: no value has the anchor 'x'");
     assert_refuses("---\na: &x 1\n---\nb: *x\n", "4: no value has the anchor");
@@ -83,7 +79,6 @@ static void aliases_are_copies(void **state)
 
 static void faults_have_their_line(void **state)
 {
-    (void)state;
     assert_refuses("a: 1\nb: 2\na: 3\n", "3: duplicate key 'a'");
     assert_refuses("a: 1\n b: 2\n", "2: ");
     assert_refuses("a: {b: [}\n", "1: ");
@@ -95,7 +90,6 @@ static void faults_have_their_line(void **state)
 static void bounds(void **state)
 {
     struct buffer text CLEANUP_BUFFER;
-    (void)state;
     buffer_init(&text, 16 * 1024 * 1024);
     for (int i = 0; i < 100; i++)
         buffer_add_str(&text, "[");
@@ -135,7 +129,6 @@ static void written_values_are_read(void **state)
         "{\"true\":true,\"false\":\"false\",\"int\":\"12\",\"hex\":\"0x10\",\"inf\":\"inf\",\"exp\":\"1e3\","
         "\"y\":\"y\"}",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_round(rows[i]);
 }
@@ -147,7 +140,6 @@ static void the_form_that_people_see(void **state)
         json_loads("{\"name\":\"dev\",\"spec\":{\"kubernetes_version\":\"1.30\",\"node_pools\":[{\"name\":"
                    "\"a\",\"zones\":[\"nova\"]},{\"name\":\"b\"}]},\"labels\":{}}",
                    0, NULL);
-    (void)state;
     buffer_init(&out, 4096);
     yaml_write(&out, value);
     assert_string_equal(out.data, "name: dev\n"

@@ -16,7 +16,6 @@ static const wall_us DAY = 86400 * US_PER_S;
 /* Cleura accepts a change, and nothing happens: it is sent again after a minute. */
 static void an_accepted_change_without_effect_is_sent_again(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = one_shoot_post_version(d);
@@ -31,7 +30,6 @@ static void an_accepted_change_without_effect_is_sent_again(void **state)
 
 static void an_accepted_deletion_without_effect_is_sent_again_and_ends(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
@@ -55,17 +53,12 @@ static unsigned backups;
 static void count_backups(enum log_level level, const char *message, const char *const *keys,
                           const char *const *values, unsigned count)
 {
-    (void)level;
-    (void)keys;
-    (void)values;
-    (void)count;
     backups += !strncmp(message, "no backup could be made", 23);
 }
 
 /* A file has the name of the folder of backups, so each attempt fails, and is repeated after an hour. */
 static void automatic_backups_go_on(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     log_set_sink(count_backups);

@@ -57,7 +57,6 @@ static void expect_code(struct command *cmd, int code)
 
 static void a_new_admin_counts_when_it_is_stored(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     char admin[40];
@@ -116,7 +115,6 @@ static void make_webhook(struct running *d, char id[static 40])
 /* A token requests a webhook and is revoked directly after that. The webhook must not deliver events. */
 static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     struct command *made = make_token(d, "operator");
@@ -136,7 +134,6 @@ static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void 
 
 static struct canned_answer never(void *ctx, const struct seen_request *request)
 {
-    (void)ctx;
     return (struct canned_answer){HTTP_TIMEOUT, 0, NULL, NULL, request->timeout_us};
 }
 
@@ -177,7 +174,6 @@ static struct command *post_redeliver(struct running *d, const char *id, const c
  */
 static void tests_of_a_webhook_that_does_not_answer_have_a_bound(void **state)
 {
-    (void)state;
     enum { ROUNDS = 12, MAX = 1000, ENDED_MEANWHILE = 50 };
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
@@ -205,7 +201,6 @@ static void tests_of_a_webhook_that_does_not_answer_have_a_bound(void **state)
  * wait. */
 static void observations_do_not_pile_up_while_the_store_stands_still(void **state)
 {
-    (void)state;
     char raw[600];
     struct storage_metrics store;
     struct one_shoot cleura = {.uid = UID, .state = "Processing"};

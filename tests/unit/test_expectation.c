@@ -34,7 +34,6 @@ static void check(const json_t *doc, const char *type, int64_t count, int64_t p5
 
 static void nothing_is_known_of_what_never_happened(void **state)
 {
-    (void)state;
     struct expectation *x = expectation_new();
     json_t *doc CLEANUP_JSON = expectation_to_json(x);
     assert_int_equal(json_int(doc, "window_days", -1), 30);
@@ -45,7 +44,6 @@ static void nothing_is_known_of_what_never_happened(void **state)
 
 static void percentiles_are_of_the_nearest_rank(void **state)
 {
-    (void)state;
     struct expectation *x = expectation_new();
     for (int i = 10; i > 0; i--) /* 10 s to 100 s */
         add(x, OPERATION_CREATE, 1000 + i, 10 * i);
@@ -65,7 +63,6 @@ static void percentiles_are_of_the_nearest_rank(void **state)
 
 static void the_newest_count_and_clocks_may_be_set_back(void **state)
 {
-    (void)state;
     struct expectation *x = expectation_new();
     for (int i = 0; i < EXPECTATION_OF_A_TYPE; i++)
         add(x, OPERATION_UPDATE, 9000 - i, i % 2 ? 20 : -20);

@@ -33,7 +33,6 @@ static bool list_names(const char *list, const char *etag)
 
 static void ht16_ht17_entity_tags(void **state)
 {
-    (void)state;
     static const struct {
         const char *list;
         bool matches;
@@ -55,7 +54,6 @@ static void ht16_ht17_entity_tags(void **state)
 /* A version is the beginning of entity tags; the next version has more digits. */
 static void ht17_versions(void **state)
 {
-    (void)state;
     static const struct {
         const char *list;
         bool matches;
@@ -71,7 +69,6 @@ static void ht17_versions(void **state)
 
 static void ht11_accept_fields(void **state)
 {
-    (void)state;
     static const struct {
         const char *accept;
         unsigned quality;
@@ -93,7 +90,6 @@ static void ht11_accept_fields(void **state)
 
 static void list_items(void **state)
 {
-    (void)state;
     const char *cursor = " a , ,\"b,c\\\"d\",e ";
     const char *item;
     size_t len;
@@ -108,7 +104,6 @@ static void list_items(void **state)
 
 static void escapes(void **state)
 {
-    (void)state;
     static const struct {
         char text[24];
         bool ok;
@@ -139,7 +134,6 @@ static void escapes(void **state)
 
 static void ht53_gzip_when_it_is_wanted(void **state)
 {
-    (void)state;
     static const struct {
         const char *field;
         bool wanted;
@@ -166,7 +160,6 @@ static void ht53_gzip_when_it_is_wanted(void **state)
 
 static void qualities_of_codings(void **state)
 {
-    (void)state;
     static const struct {
         const char *field, *coding;
         int quality;
@@ -185,7 +178,6 @@ static void qualities_of_codings(void **state)
 
 static void segments_of_paths(void **state)
 {
-    (void)state;
     static const struct {
         const char *path;
         unsigned count;
@@ -205,7 +197,6 @@ static void segments_of_paths(void **state)
 
 static void ht53_bytes_come_back_as_they_were(void **state)
 {
-    (void)state;
     enum { LEN = 100000 };
     char *text = malloc(LEN), *back = malloc(LEN);
     for (size_t i = 0; i < LEN; i++)
@@ -234,7 +225,6 @@ static void ht53_bytes_come_back_as_they_were(void **state)
 
 static void ht21_tags_of_both_forms(void **state)
 {
-    (void)state;
     char coded[16];
     assert_true(etag_of_coded("\"v1\"", coded, sizeof(coded)));
     assert_string_equal(coded, "\"v1-gz\"");
@@ -249,7 +239,6 @@ static void ht21_tags_of_both_forms(void **state)
 
 static void ht18_conditions_of_writes(void **state)
 {
-    (void)state;
     static const struct {
         const char *match, *none_match, *etag;
         enum precondition result;
@@ -275,7 +264,6 @@ static void ht18_conditions_of_writes(void **state)
 
 static void ht18_conditions_of_what_does_not_exist(void **state)
 {
-    (void)state;
     const struct preconditions match = preconditions_read("*", NULL),
                                none_match = preconditions_read(NULL, "*"),
                                neither = preconditions_read(NULL, NULL);

@@ -11,7 +11,6 @@
 
 static void ht45_a_bucket_holds_a_minute_and_fills_evenly(void **state)
 {
-    (void)state;
     const int64_t begin = 5 * US_PER_S;
     struct rate_limit q;
     rate_limit_init(&q, "requests", 60);
@@ -40,7 +39,6 @@ static void ht45_a_bucket_holds_a_minute_and_fills_evenly(void **state)
 
 static void ht45_no_bound_and_the_extremes(void **state)
 {
-    (void)state;
     struct rate_limit q;
     rate_limit_init(&q, "requests", 0);
     for (int i = 0; i < 1000; i++)
@@ -60,7 +58,6 @@ static void ht45_no_bound_and_the_extremes(void **state)
 /* There are more keys than cells in their set. The key that has no requests left stays in the table. */
 static void ht45_the_table_forgets_who_has_most_left(void **state)
 {
-    (void)state;
     struct rate_limit q;
     rate_limit_init(&q, "requests", 60);
     while (!rate_limit_take(&q, 4096, US_PER_S).is_refused)
@@ -86,7 +83,6 @@ static void *spend(void *arg)
 
 static void ht45_threads_share_a_bucket(void **state)
 {
-    (void)state;
     struct rate_limit q;
     struct spender spenders[4];
     pthread_t threads[4];

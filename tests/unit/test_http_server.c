@@ -232,7 +232,6 @@ static void app_done(struct server_request *r, int64_t duration_us, const char *
 
 static void app_end_streams(void *ctx)
 {
-    (void)ctx;
 }
 
 static const struct http_application application = {
@@ -251,7 +250,6 @@ static const struct http_application application = {
 
 static int start(void **state)
 {
-    (void)state;
     socklen_t len = sizeof(address);
     log_set_level(LOG_LEVEL_ERROR);
     atomic_store(&begun, 0);
@@ -281,7 +279,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     if (http)
         http_stop(http);
     http = NULL;
@@ -321,7 +318,6 @@ static void has(const char *text)
 
 static void requests_have_a_part_of_the_application(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/a%20b", "") GET("/c", "") GET("/d", LAST)), 200);
     has("hello a b");
     has("hello c");
@@ -335,7 +331,6 @@ static void requests_have_a_part_of_the_application(void **state)
 
 static void problems_are_answered_in_one_way(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/forbidden", LAST)), 403);
     has("application/problem+json");
     has("\"code\":\"forbidden\"");
@@ -353,7 +348,6 @@ static void problems_are_answered_in_one_way(void **state)
 
 static void a_field_may_be_long(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/long", LAST)), 200);
     has("X-Long: 0000");
     has("00007\r\n");
@@ -364,7 +358,6 @@ static void a_field_may_be_long(void **state)
 
 static void shared_bytes_are_kept_for_the_next_answer(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/shared", "") GET("/shared", "If-None-Match: \"one\"\r\n")
                                   GET("/shared", "If-Match: \"two\"\r\n" LAST)),
                      200);
@@ -377,7 +370,6 @@ static void shared_bytes_are_kept_for_the_next_answer(void **state)
 
 static void a_suspended_request_goes_on_with_its_result(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/wait", LAST)), 200);
     has("a result");
     assert_true(http_drained(http, 5000));
@@ -387,7 +379,6 @@ static void a_suspended_request_goes_on_with_its_result(void **state)
 
 static void late_answer_is_discarded(void **state)
 {
-    (void)state;
     atomic_store(&holds, 1);
     assert_int_equal(exchange(GET("/wait", LAST)), 503);
     has("it took too long");
@@ -398,7 +389,6 @@ static void late_answer_is_discarded(void **state)
 
 static void a_request_may_wait_more_than_once(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/wait/twice", "") GET("/wait/twice", LAST)), 200);
     has("X-Waits: 2");
     has("a result");
@@ -412,7 +402,6 @@ static void a_request_may_wait_more_than_once(void **state)
  * wait. */
 static void a_check_may_wait(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/guard", "") GET("/guard/again", "") GET("/guard/no", "") GET("/b", LAST)),
                      200);
     has("hello guard");
@@ -440,7 +429,6 @@ static void a_check_may_wait(void **state)
 /* 100 (Continue) is sent after the wait, and only when the request may go on. */
 static void a_body_is_wanted_after_the_wait(void **state)
 {
-    (void)state;
     static const char head[] = POST("/guard", "Content-Length: 4\r\nExpect: 100-continue\r\n" LAST "\r\n");
     atomic_store(&holds, 1);
     int fd = dial();
@@ -469,7 +457,6 @@ static void a_body_is_wanted_after_the_wait(void **state)
 
 static void a_check_that_waits_too_long_is_ended(void **state)
 {
-    (void)state;
     atomic_store(&holds, 1);
     assert_int_equal(exchange(GET("/guard", LAST)), 503);
     has("the guard did not come");
@@ -481,7 +468,6 @@ static void a_check_that_waits_too_long_is_ended(void **state)
 /* The client is gone, but the server does not detect that before the result. */
 static void a_client_may_leave_while_a_check_waits(void **state)
 {
-    (void)state;
     atomic_store(&holds, 1);
     int fd = dial();
     assert_int_equal(send(fd, GET("/guard", ""), strlen(GET("/guard", "")), MSG_NOSIGNAL),
@@ -500,7 +486,6 @@ static void a_client_may_leave_while_a_check_waits(void **state)
 
 static void a_stop_ends_a_check_that_waits(void **state)
 {
-    (void)state;
     atomic_store(&holds, 1);
     int fd = dial();
     assert_int_equal(send(fd, GET("/guard", ""), strlen(GET("/guard", "")), MSG_NOSIGNAL),
@@ -516,7 +501,6 @@ static void a_stop_ends_a_check_that_waits(void **state)
 
 static void a_stream_sends_its_pieces(void **state)
 {
-    (void)state;
     assert_int_equal(exchange(GET("/count", "")), 200);
     has("text/event-stream");
     has("data: 0\n\n");
@@ -526,7 +510,6 @@ static void a_stream_sends_its_pieces(void **state)
 
 static void a_server_that_drains_takes_no_writes(void **state)
 {
-    (void)state;
     http_begin_drain(http);
     assert_int_equal(exchange(GET("/", "")), 200);
     has("Connection: close");

@@ -76,7 +76,6 @@ static char *seen_id(struct running *d)
 
 static void a_delete_looks_first_and_is_sent(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     unsigned reads = cleura.reads;
@@ -95,7 +94,6 @@ static void a_delete_looks_first_and_is_sent(void **state)
 /* The same uid in upper case. */
 static void the_uid_in_upper_case_is_the_same_shoot(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = "abcdef11-8888-4777-8666-5555deadbeef"};
     struct running *d = one_shoot_start(&cleura);
     char *before CLEANUP_FREE = seen_id(d);
@@ -116,7 +114,6 @@ static void the_uid_in_upper_case_is_the_same_shoot(void **state)
 /* The shoot was replaced between two polls, which are an hour apart. */
 static void a_delete_never_reaches_what_replaced_the_shoot(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.uid = UID_STRANGER;
@@ -130,7 +127,6 @@ static void a_delete_never_reaches_what_replaced_the_shoot(void **state)
 
 static void nor_after_an_outage_and_a_kill(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.away = true;
@@ -150,7 +146,6 @@ static void nor_after_an_outage_and_a_kill(void **state)
 /* Without a uid the owner of the shoot is unknown. */
 static void a_delete_waits_until_cleura_shows_the_uid(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.uid = "";
@@ -239,7 +234,6 @@ static void expect_set_aside(const struct place *place)
 
 static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
 {
-    (void)state;
     expect_set_aside(&elsewhere);
 }
 
@@ -248,14 +242,12 @@ static void another_region_account_or_url_is_another_place(void **state)
     static const struct place places[] = {{"main", "http://127.0.0.1:1", "Kna1", "id00"},
                                           {"spare", "http://127.0.0.1:1", "Sto2", "id00"},
                                           {"main", "http://127.0.0.2:1", "Sto2", "id00"}};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
         expect_set_aside(&places[i]);
 }
 
 static void an_admin_says_that_they_are_not_there(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = start_at(&cleura, &elsewhere);
     assert_int_equal(confirm(d, "perhaps"), 422);
@@ -269,7 +261,6 @@ static void an_admin_says_that_they_are_not_there(void **state)
 /* After the confirmation the uid still decides. */
 static void an_admin_says_that_they_are(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = start_at(&cleura, &elsewhere);
     assert_int_equal(confirm(d, "keep"), 200);
@@ -283,7 +274,6 @@ static void an_admin_says_that_they_are(void **state)
 
 static void a_moment_of_blindness_changes_nothing(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     char *before CLEANUP_FREE = seen_id(d);
@@ -301,7 +291,6 @@ static void a_moment_of_blindness_changes_nothing(void **state)
 /* The record also survives a restart. */
 static void cluster_absent_for_long_is_gone_and_comes_back_whole(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     char *before CLEANUP_FREE = seen_id(d);
@@ -325,7 +314,6 @@ static void cluster_absent_for_long_is_gone_and_comes_back_whole(void **state)
 /* An outage between two reads does not count as absence. Only reads that found nothing count. */
 static void an_outage_is_no_absence(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.uid = NULL;
@@ -345,7 +333,6 @@ static void an_outage_is_no_absence(void **state)
 /* A gateway answers one 404 for a cluster whose deletion failed permanently at Cleura long ago. */
 static void a_deletion_that_failed_is_no_proof(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.type = "Delete";
@@ -365,7 +352,6 @@ static void a_deletion_that_failed_is_no_proof(void **state)
 /* The answer to a change has no uid. The record still contains the uid of the right shoot. */
 static void an_answer_without_a_uid_makes_nobody_forget(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS, .ineffective = true, .writes_have_no_uid = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *put = one_shoot_post_version(d);
@@ -385,7 +371,6 @@ static void an_answer_without_a_uid_makes_nobody_forget(void **state)
 
 static void another_uid_gets_a_record_of_its_own(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.uid = NULL;
@@ -400,7 +385,6 @@ static void another_uid_gets_a_record_of_its_own(void **state)
 /* The delete was not sent, because Cleura showed no shoot. That proves no deletion. */
 static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.uid = NULL;
@@ -495,7 +479,6 @@ static void expect_sent(const struct asked *asked, const char *uid, bool sent)
 
 static void changes_and_actions_never_reach_it_either(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
         expect_sent(&changes[i], UID_OURS, true);
         expect_sent(&changes[i], UID_STRANGER, false);
@@ -540,20 +523,17 @@ static void delete_in_a_slow_lane(const char *uid, unsigned writes)
 
 static void a_write_that_waited_in_its_lane_looks_again(void **state)
 {
-    (void)state;
     delete_in_a_slow_lane(UID_OURS, 1);
 }
 
 static void and_is_not_sent_to_what_replaced_the_shoot_meanwhile(void **state)
 {
-    (void)state;
     delete_in_a_slow_lane(UID_STRANGER, 0);
 }
 
 /* A list that takes longer than the read is valid waits when the shoot was read. */
 static void a_write_is_not_overtaken_after_its_read(void **state)
 {
-    (void)state;
     const struct canned_answer slow = {HTTP_ANSWERED, 200, "[]", NULL, 40 * US_PER_S};
     struct one_shoot cleura = {.uid = UID_OURS, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
@@ -575,7 +555,6 @@ static void a_write_is_not_overtaken_after_its_read(void **state)
 
 static void a_large_spacing_leaves_time_for_the_write(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     d->config.accounts[0].min_spacing_us = MINUTE;
@@ -589,7 +568,6 @@ static void a_large_spacing_leaves_time_for_the_write(void **state)
 /* The content of an answer may be as old as its request, however late it comes. */
 static void a_late_answer_allows_no_write(void **state)
 {
-    (void)state;
     static const struct {
         int64_t takes_s;
         unsigned writes;
@@ -613,7 +591,6 @@ static void a_late_answer_allows_no_write(void **state)
 
 static void answers_that_stay_late_end_the_operation(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = one_shoot_start(&cleura);
     cleura.read_takes_us = 25 * US_PER_S;
@@ -631,7 +608,6 @@ static void answers_that_stay_late_end_the_operation(void **state)
  * answer, or not at all. */
 static void every_action_is_complete(void **state)
 {
-    (void)state;
     for (int type = OPERATION_DELETE + 1; type < OPERATION_TYPE_MAX_; type++) {
         const struct action_kind *action = action_kind((enum operation_type)type);
         if (!action)

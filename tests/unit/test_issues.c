@@ -39,14 +39,12 @@ static json_t *parse(const char *text)
 
 static int load(void **state)
 {
-    (void)state;
     catalog = parse(catalog_text);
     return time_parse_rfc3339("2026-11-21T10:00:00Z", &now) ? 0 : -1;
 }
 
 static int unload(void **state)
 {
-    (void)state;
     json_decref(catalog);
     return 0;
 }
@@ -134,7 +132,6 @@ static void expect(struct cluster *c, const struct operation *op, const char *wa
 
 static void nothing_is_wrong(void **state)
 {
-    (void)state;
     asked_in_vain = 0;
     expect(healthy("1.33.7"), NULL, "");
     assert_int_equal(asked_in_vain, 0);
@@ -147,7 +144,6 @@ static void nothing_is_wrong(void **state)
 
 static void failures(void **state)
 {
-    (void)state;
     static const char errors[] =
         "[{\"description\":\"no more ports\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\"],"
         "\"updated_at\":\"2026-11-21T09:00:00Z\"},{\"description\":\"odd\"}]";
@@ -193,7 +189,6 @@ static void failures(void **state)
 /* The loop prepares the issues of the longest shoot (tests/api/test_bounds.py): 20 errors with 30 codes. */
 static void description_of_an_error_with_many_codes_is_prepared_once(void **state)
 {
-    (void)state;
     struct cluster *c = healthy("1.33.7");
     c->phase = PHASE_UPDATING;
     replace(&c->shoot->last_errors,
@@ -211,7 +206,6 @@ static void description_of_an_error_with_many_codes_is_prepared_once(void **stat
 
 static void each_code_is_named_once(void **state)
 {
-    (void)state;
     struct cluster *c = healthy("1.33.7");
     c->phase = PHASE_RETRYING;
     replace(&c->shoot->last_errors,
@@ -227,7 +221,6 @@ static void each_code_is_named_once(void **state)
 
 static void nothing_is_advised_that_cannot_work(void **state)
 {
-    (void)state;
     struct cluster *c = healthy("1.33.7");
     c->phase = PHASE_DEGRADED;
     replace(&c->shoot->conditions, "[{\"type\":\"APIServerAvailable\",\"status\":\"False\"},"
@@ -244,7 +237,6 @@ static void nothing_is_advised_that_cannot_work(void **state)
 
 static void operations(void **state)
 {
-    (void)state;
     struct operation *op = operation_new();
     (void)snprintf(op->id, sizeof(op->id), "op_1");
     op->type = OPERATION_HIBERNATE;
@@ -273,7 +265,6 @@ static void operations(void **state)
 
 static void conditions(void **state)
 {
-    (void)state;
     static const struct {
         const char *conditions;
         const char *wanted;
@@ -315,7 +306,6 @@ static void conditions(void **state)
 
 static void constraints(void **state)
 {
-    (void)state;
     struct cluster *c = healthy("1.33.7");
     replace(&c->shoot->constraints,
             "[{\"type\":\"Novelty\",\"status\":\"False\"},{\"type\":\"HibernationPossible\",\"status\":"
@@ -337,7 +327,6 @@ static void constraints(void **state)
 
 static void drift_and_age(void **state)
 {
-    (void)state;
     struct cluster *c = healthy("1.33.7");
     c->stale = true;
     c->drift = parse("[{\"path\":\"node_pools.default.maximum\",\"wanted\":5,\"found\":3},"
@@ -353,7 +342,6 @@ static void drift_and_age(void **state)
 
 static void versions(void **state)
 {
-    (void)state;
     static const struct {
         const char *version;
         const char *wanted;
@@ -416,7 +404,6 @@ static void expect_responsible_for_error(enum problem_code code, const char *wan
 
 static void who_has_to_act(void **state)
 {
-    (void)state;
     static const struct {
         const char *condition, *wanted;
     } conditions[] = {

@@ -90,7 +90,6 @@ static void set_journal_stream(uintmax_t offset)
 
 static int to_the_journal(void **state)
 {
-    (void)state;
     open_socket(&journal, SOCK_DGRAM);
     set_journal_stream(0);
     assert_true(journal_setup(LOG_FORMAT_AUTO));
@@ -100,7 +99,6 @@ static int to_the_journal(void **state)
 
 static int to_stderr(void **state)
 {
-    (void)state;
     log_set_sink(NULL);
     log_set_level(LOG_LEVEL_INFO);
     (void)unsetenv("JOURNAL_STREAM");
@@ -111,7 +109,6 @@ static int to_stderr(void **state)
 
 static void the_message_is_the_whole_sentence(void **state)
 {
-    (void)state;
     log_warning("what {account} says is not used", "account", "main", "project", "team-a", "status",
                 LOG_INT(502), "reason", "it is no JSON");
     receive();
@@ -128,7 +125,6 @@ static void the_message_is_the_whole_sentence(void **state)
 
 static void each_level_has_its_priority(void **state)
 {
-    (void)state;
     log_set_level(LOG_LEVEL_DEBUG);
     log_error("one");
     expect_field("PRIORITY", "3");
@@ -147,7 +143,6 @@ static void each_level_has_its_priority(void **state)
  * line. */
 static void names_are_such_as_the_journal_takes(void **state)
 {
-    (void)state;
     log_info("one", "probe-in.s", "5", "text", "a\nMESSAGE=b");
     expect_field("PROBE_IN_S", "5");
     expect_field("MESSAGE", "one");
@@ -157,7 +152,6 @@ static void names_are_such_as_the_journal_takes(void **state)
 
 static void another_stderr_keeps_its_lines(void **state)
 {
-    (void)state;
     log_set_sink(NULL);
     set_journal_stream(1);
     assert_true(journal_setup(LOG_FORMAT_AUTO));
@@ -174,7 +168,6 @@ static void another_stderr_keeps_its_lines(void **state)
 
 static void a_form_that_was_asked_for_is_the_one(void **state)
 {
-    (void)state;
     set_journal_stream(1); /* stderr is not connected to the journal */
     assert_true(journal_setup(LOG_FORMAT_JOURNAL));
     log_info("to the journal");
@@ -199,7 +192,6 @@ static void a_form_that_was_asked_for_is_the_one(void **state)
 /* In the journal's protocol each entry is one datagram, also when several entries are sent together. */
 static void held_lines_are_entries_of_their_own(void **state)
 {
-    (void)state;
     log_hold(false);
     log_info("one", "probe-in.s", "5", "text", "a\nMESSAGE=b");
     log_warning("two", "account", "main");
@@ -231,7 +223,6 @@ static void *read_many(void *arg)
 {
     char text[256], expected[32];
     size_t count = 0;
-    (void)arg;
     for (; count < MANY; count++) {
         ssize_t len = recv(journal.fd, text, sizeof(text) - 1, 0);
         if (len <= 0)
@@ -257,7 +248,6 @@ static void expect_many(void)
  * them at first. */
 static void the_writer_waits_for_the_journal_and_nobody_else_does(void **state)
 {
-    (void)state;
     const uint64_t before = log_writer_dropped();
     journal_start_writer();
     log_hold(false);
@@ -276,7 +266,6 @@ static void the_writer_waits_for_the_journal_and_nobody_else_does(void **state)
  * says so when the journal runs again. */
 static void a_stopped_journal_stops_nobody(void **state)
 {
-    (void)state;
     enum { SOME = 100 };
     char long_text[1024], text[4096];
     memset(long_text, 'x', sizeof(long_text) - 1);

@@ -27,7 +27,6 @@ static int days_kept = SHORT_DAYS_KEPT;
 /* Cleura has no shoots and refuses each create. */
 static struct canned_answer refuse(void *ctx, const struct seen_request *request)
 {
-    (void)ctx;
     bool post = !strcmp(request->method, "POST");
     if (strstr(request->url, "/cloud-profiles"))
         return answer_with(200, small_catalog);
@@ -57,7 +56,6 @@ static void create(struct running *d, const char *name)
 
 static void ao6_operations_are_kept_as_many_days_as_configured(void **state)
 {
-    (void)state;
     struct running *d = MEM_NEW(struct running);
     const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
     running_init(d, 3, 1, &polling);
@@ -117,7 +115,6 @@ static bool is_managed(struct running *d, const char *key)
  * gets the name of the record belongs to somebody else. */
 static void a_shoot_with_the_name_of_a_forgotten_create_is_not_managed(void **state)
 {
-    (void)state;
     struct stranger stranger = {0};
     struct running *d = MEM_NEW(struct running);
     const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
@@ -164,7 +161,6 @@ static size_t audit_count(struct running *d)
 
 static void operations_and_audit_are_kept_as_configured(void **state)
 {
-    (void)state;
     struct running *d = MEM_NEW(struct running);
     const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
     running_init(d, 3, 1, &polling);
@@ -210,7 +206,6 @@ static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest
 
 static void events_are_kept_as_long_and_as_many_as_configured(void **state)
 {
-    (void)state;
     struct running *d = MEM_NEW(struct running);
     const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
     int64_t oldest, newest, early, late;

@@ -63,7 +63,6 @@ static int tear_down(void **state)
 
 static bool holds(const struct command_caller *caller)
 {
-    (void)caller;
     return true;
 }
 

@@ -112,7 +112,6 @@ static const struct shown nothing = {0};
 
 static void an_older_answer_is_not_believed_for_five_minutes(void **state)
 {
-    (void)state;
     struct cleura cleura = {.now = older};
     struct running *d = start(&cleura);
     expect(d, "1.33.7");
@@ -130,7 +129,6 @@ static void an_older_answer_is_not_believed_for_five_minutes(void **state)
 /* While one node confirms the newer state, an older state of another node is ignored. */
 static void two_nodes_may_differ_for_an_hour(void **state)
 {
-    (void)state;
     const struct shown *const caches[] = {&older, &unborn};
     for (size_t i = 0; i < ARRAY_LEN(caches); i++) {
         struct cleura cleura = {.now = newer};
@@ -147,7 +145,6 @@ static void two_nodes_may_differ_for_an_hour(void **state)
 
 static void also_not_after_a_restart(void **state)
 {
-    (void)state;
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
     (void)running_kill(d, false);
@@ -160,7 +157,6 @@ static void also_not_after_a_restart(void **state)
 
 static void deleted_cluster_is_not_found_again_for_five_minutes(void **state)
 {
-    (void)state;
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
     cleura.now = deleting;
@@ -186,7 +182,6 @@ static void deleted_cluster_is_not_found_again_for_five_minutes(void **state)
 /* A cluster can vanish, for example, because access was lost for a while. */
 static void vanished_cluster_is_found_again_at_once(void **state)
 {
-    (void)state;
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
     cleura.now = nothing;
@@ -202,7 +197,6 @@ static void vanished_cluster_is_found_again_at_once(void **state)
  * the time of each read. */
 static void polls_without_news_show_no_cluster_anew(void **state)
 {
-    (void)state;
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
     /* The old blobs are kept, so that no new blob gets the address of an old one. */

@@ -235,7 +235,6 @@ static const struct {
 
 static void breaker_table(void **state)
 {
-    (void)state;
     struct virtual_world world;
     virtual_init(&world, 7);
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
@@ -262,7 +261,6 @@ static void breaker_table(void **state)
 
 static void breaker_pauses_grow_to_a_minute_with_jitter(void **state)
 {
-    (void)state;
     static const int64_t pauses_s[] = {5, 10, 20, 40, 60, 60};
     struct virtual_world world;
     virtual_init(&world, 7);
@@ -597,7 +595,6 @@ static void retry_after_of_a_failing_cleura_holds_the_breaker(void **state)
 
 static void budget_table(void **state)
 {
-    (void)state;
     struct budget b;
     budget_init(&b);
     mono_us now = 1000 * US_PER_S;
@@ -796,7 +793,6 @@ static void nothing_starves(void **state)
 
 static void expired_calls_cost_their_project_nothing(void **state)
 {
-    (void)state;
     struct fairness fair = {0};
     struct fair_ticket tickets[3] = {{0}};
     mono_us now = 1000 * US_PER_S;
@@ -943,8 +939,6 @@ static void hold_lane(struct upstream_call *call, struct upstream_result *result
 
 static void ignore(struct upstream_call *call, struct upstream_result *result)
 {
-    (void)call;
-    (void)result;
 }
 
 /* Makes the read; when it has ended, another call waits. Returns the number of requests before both. */

@@ -160,13 +160,10 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
 
 static void remember(void *ctx, const struct account_state *state)
 {
-    (void)ctx;
-    (void)state;
 }
 
 static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
 {
-    (void)shoots; /* the test takes no shoot */
     CONTAINER_OF(call, struct reader, call)->taken += count;
 }
 
@@ -208,7 +205,6 @@ static bool read_list(enum api_generation api, char *list)
 /* For comparison: parses the list as a whole. */
 static bool parse_whole(enum api_generation api, char *list)
 {
-    (void)api;
     json_t *doc CLEANUP_JSON = json_parse_lenient(list, strlen(list), NULL);
     return json_array_size(doc) == SHOOTS;
 }
@@ -271,20 +267,17 @@ static void check(enum api_generation api)
 
 static void b2_ten_thousand_real_shoots_are_read_in_200_mib_v2(void **state)
 {
-    (void)state;
     check(API_V2);
 }
 
 static void b2_ten_thousand_real_shoots_are_read_in_200_mib_v1(void **state)
 {
-    (void)state;
     check(API_V1);
 }
 
 /* The measurement finds a reader that uses too much memory. */
 static void a_list_parsed_as_a_whole_takes_more(void **state)
 {
-    (void)state;
     if (SANITIZED)
         skip();
     assert_true(measure(API_V2, parse_whole).peak_mib > MOST_MIB);

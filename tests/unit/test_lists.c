@@ -30,7 +30,6 @@ static const uint8_t digest[CURSOR_DIGEST_BYTES] = {4, 5, 6};
 
 static void cursors_come_back(void **state)
 {
-    (void)state;
     static const struct cursor_place places[] = {
         {.key = "team-a/dev"},
         {.key = "team-a/dev", .numbers = {0, -1, INT64_MAX, INT64_MIN}, .number_count = 4},
@@ -51,7 +50,6 @@ static void cursors_come_back(void **state)
 
 static void the_longest_cursor_fits(void **state)
 {
-    (void)state;
     struct cursor_place place = {.numbers = {-1, -1, -1, -1}, .number_count = 4}, back;
     char key[CURSOR_MAX_KEY + 2] = "", text[CURSOR_TEXT_BYTES];
     memset(key, 'x', CURSOR_MAX_KEY + 1);
@@ -66,7 +64,6 @@ static void the_longest_cursor_fits(void **state)
 
 static void cursors_cannot_be_forged(void **state)
 {
-    (void)state;
     const struct cursor_place place = {.key = "team-a/dev", .numbers = {7}, .number_count = 1};
     struct cursor_place back;
     uint8_t other[CURSOR_SECRET_BYTES] = {9};
@@ -89,7 +86,6 @@ static void cursors_cannot_be_forged(void **state)
 
 static void cursors_end(void **state)
 {
-    (void)state;
     const struct cursor_place place = {.key = "k"};
     struct cursor_place back;
     char text[CURSOR_TEXT_BYTES], same[CURSOR_TEXT_BYTES], later[CURSOR_TEXT_BYTES];
@@ -106,7 +102,6 @@ static void cursors_end(void **state)
 
 static void derived_keys(void **state)
 {
-    (void)state;
     const struct seal_key key = {.bytes = {1}}, other = {.bytes = {2}};
     uint8_t a[SEAL_KEY_BYTES], b[SEAL_KEY_BYTES];
     assert_int_equal(SEAL_KEY_BYTES, CURSOR_SECRET_BYTES);
@@ -159,7 +154,6 @@ static struct cluster_order parse(const char *text)
 
 static void orders_are_parsed(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool names_keys;
@@ -189,7 +183,6 @@ static void row_of(const struct cluster_order *order, struct view_blob *blob, st
 
 static void orders_order(void **state)
 {
-    (void)state;
     struct view_blob *blobs[] = {
         make("team-a", "b", PHASE_READY, "1.33.7", 5),       make("team-b", "a", PHASE_FAILED, "1.33.10", 2),
         make("team-a", "c", PHASE_DEGRADED, "1.9.3", 2),     make("team-b", "b", PHASE_READY, NULL, 7),
@@ -257,7 +250,6 @@ static struct totals counted(const struct view_snapshot *s)
 /* Chunks count their clusters, and each change changes the counts. */
 static void chunks_count_their_clusters(void **state)
 {
-    (void)state;
     enum { PER_PROJECT = 200 };
     struct view *v = view_new();
     for (int i = 0; i < 2 * PER_PROJECT; i++) {
@@ -295,7 +287,6 @@ static void chunks_count_their_clusters(void **state)
 /* A cursor gives the exact position of its cluster in the order, also when the cluster is removed. */
 static void places_are_where_rows_are(void **state)
 {
-    (void)state;
     static const char *const sorts[] = {"name", "region,-name", "-version,phase",
                                         "expires_at,-created_at,health",
                                         "project,name,updated_at,observed_at"};
@@ -320,7 +311,6 @@ static void places_are_where_rows_are(void **state)
 
 static void label_filters(void **state)
 {
-    (void)state;
     static const struct {
         const char *filter;
         int holds; /* -1: malformed */
@@ -371,7 +361,6 @@ static void label_filters(void **state)
 
 static void moments(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *wanted; /* NULL: refused */
@@ -418,7 +407,6 @@ static void write_down(void *ctx, const struct version_in_use *v)
 
 static void versions_and_their_ends(void **state)
 {
-    (void)state;
     static const char catalog_text[] =
         "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"expires_at\":\"2026-12-11T00:00:00Z\"},"
         "{\"version\":\"1.33.7\",\"expires_at\":null}],\"machine_images\":[{\"name\":\"gardenlinux\","
@@ -470,7 +458,6 @@ static struct problem *close_page(struct request *r, size_t room)
 
 static void pages_that_are_too_large_are_errors(void **state)
 {
-    (void)state;
     static const char whole[] = "{\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"next_cursor\":null}";
     static struct request r;
     log_set_sink(count_errors);

@@ -39,7 +39,6 @@ static struct command *post_login(struct running *d, int64_t patience_us)
  * returns while the second login is still running at Cleura, and must not answer the second login. */
 static void a_login_is_answered_by_its_own_end(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     respond_of_cleura = d->cleura->respond;
@@ -131,7 +130,6 @@ static void run_until_refused(struct running *d)
 
 static void a_new_password_is_used_at_once(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = start_locked_out(&cleura);
     struct config_account account = d->config.accounts[0];
@@ -165,7 +163,6 @@ static char *write_token(const char *token)
 
 static void a_new_token_file_is_read_within_half_a_minute(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = start_locked_out(&cleura);
     run_until_refused(d);

@@ -30,7 +30,6 @@ static void drop(struct loop_task *task)
 
 static void after_turn(void *ctx)
 {
-    (void)ctx;
     turns_ended++;
 }
 
@@ -49,7 +48,6 @@ static void run_until_stopped(struct loop *loop)
 
 static void test_what_was_posted_before_the_stop_is_run(void **state)
 {
-    (void)state;
     struct loop *loop = loop_new(env_real());
     turns_ended = 0;
     loop_set_after_turn(loop, after_turn, NULL);
@@ -65,7 +63,6 @@ static void test_what_was_posted_before_the_stop_is_run(void **state)
 
 static void test_what_is_posted_after_the_stop_is_dropped(void **state)
 {
-    (void)state;
     struct loop *loop = loop_new(env_real());
     struct counted stops = {.task = {.run = run, .drop = drop}, .loop = loop, .stops = true};
     loop_post(loop, &stops.task);

@@ -220,7 +220,6 @@ static struct running *start_with_cancelled_delete(struct cleura *cleura)
 
 static void a_create_may_replace_a_record_whose_delete_was_cancelled(void **state)
 {
-    (void)state;
     struct cleura cleura = {0};
     struct running *d = start_with_cancelled_delete(&cleura);
     (void)running_kill(d, false);
@@ -237,7 +236,6 @@ static void a_create_may_replace_a_record_whose_delete_was_cancelled(void **stat
 
 static void a_lost_create_that_arrived_is_managed_after_a_cancelled_delete(void **state)
 {
-    (void)state;
     struct cleura cleura = {.arrives = true};
     struct running *d = start_with_cancelled_delete(&cleura);
     cleura.away = false;
@@ -255,7 +253,6 @@ static void a_lost_create_that_arrived_is_managed_after_a_cancelled_delete(void 
  * shootd's own. */
 static void a_lost_create_is_known_when_an_answer_shows_enough(void **state)
 {
-    (void)state;
     for (int is_in_time = 0; is_in_time <= 1; is_in_time++) {
         struct cleura cleura = {.arrives = true, .is_blurred = true};
         struct running *d = start_with_cancelled_delete(&cleura);
@@ -271,7 +268,6 @@ static void a_lost_create_is_known_when_an_answer_shows_enough(void **state)
 
 static void a_second_delete_knows_the_lost_create(void **state)
 {
-    (void)state;
     struct cleura cleura = {.arrives = true};
     struct running *d = start_with_cancelled_delete(&cleura);
     char *deleted CLEANUP_FREE = post_delete(d);
@@ -285,7 +281,6 @@ static void a_second_delete_knows_the_lost_create(void **state)
 
 static void a_strange_shoot_is_not_managed_after_a_cancelled_delete(void **state)
 {
-    (void)state;
     struct cleura cleura = {0};
     struct running *d = start_with_cancelled_delete(&cleura);
     cleura.version = "1.34.3";
@@ -301,7 +296,6 @@ static void a_strange_shoot_is_not_managed_after_a_cancelled_delete(void **state
  * still has its effect, somebody else makes a cluster with the name. */
 static void a_delete_ends_although_a_stranger_takes_the_name(void **state)
 {
-    (void)state;
     for (unsigned reads = 1; reads <= 3; reads++) {
         struct cleura cleura = {.loses = true, .stranger_after = reads};
         struct running *d = start(&cleura);
@@ -320,7 +314,6 @@ static void a_delete_ends_although_a_stranger_takes_the_name(void **state)
 /* The create is on its way when its delete is cancelled. */
 static void a_cancelled_delete_lets_the_create_continue(void **state)
 {
-    (void)state;
     struct cleura cleura = {.refuses_after_us = 50 * US_PER_S};
     struct running *d = start(&cleura);
     char *created CLEANUP_FREE = post_create(d);
@@ -340,7 +333,6 @@ static void a_cancelled_delete_lets_the_create_continue(void **state)
  * still shows whose shoot it is that appears later. */
 static void a_lost_create_is_known_after_the_change_behind_it(void **state)
 {
-    (void)state;
     struct cleura cleura = {.loses = true};
     struct running *d = start(&cleura);
     char *created CLEANUP_FREE = post_create(d);
@@ -361,7 +353,6 @@ static void a_lost_create_is_known_after_the_change_behind_it(void **state)
  * requested. */
 static void a_refused_create_is_known_after_the_change_behind_it(void **state)
 {
-    (void)state;
     struct cleura cleura = {.refuses_after_us = 30 * US_PER_S};
     struct running *d = start(&cleura);
     char *created CLEANUP_FREE = post_create(d);
@@ -381,7 +372,6 @@ static void a_refused_create_is_known_after_the_change_behind_it(void **state)
 /* Cleura accepts the create, and never shows the uid. A later run changes what the create requested. */
 static void a_cluster_whose_uid_is_never_shown_stays(void **state)
 {
-    (void)state;
     struct cleura cleura = {.accepts = true, .hides_uid = true};
     struct running *d = start(&cleura);
     char *created CLEANUP_FREE = post_create(d);
@@ -397,7 +387,6 @@ static void a_cluster_whose_uid_is_never_shown_stays(void **state)
 
 static void a_change_whose_create_cannot_be_read_fails(void **state)
 {
-    (void)state;
     struct cleura cleura = {0};
     struct running *d = start(&cleura);
     cleura.away = true;
@@ -414,7 +403,6 @@ static void a_change_whose_create_cannot_be_read_fails(void **state)
 
 static void a_delete_whose_first_step_is_not_the_call_is_set_aside(void **state)
 {
-    (void)state;
     struct cleura cleura = {0};
     struct running *d = start(&cleura);
     cleura.accepts = true;

@@ -59,7 +59,6 @@ struct phase_row {
 
 static void phases(void **state)
 {
-    (void)state;
     static const struct phase_row rows[] = {
         {NULL, NULL, 0, false, "[]", -1, false, PHASE_PENDING, HEALTH_PROGRESSING, false, false},
         {NULL, NULL, 0, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING, false,
@@ -145,7 +144,6 @@ static void phases(void **state)
 
 static void a_word_that_was_not_heard_before_is_shown(void **state)
 {
-    (void)state;
     struct cluster c = {0};
     struct shoot s = {.has_operation = true,
                       .operation_type = (char[]){"Reconcile"},
@@ -166,7 +164,6 @@ static void a_word_that_was_not_heard_before_is_shown(void **state)
 
 static void a_degraded_cluster_says_what_is_wrong(void **state)
 {
-    (void)state;
     static const struct {
         const char *conditions, *message;
     } rows[] = {
@@ -202,7 +199,6 @@ static void a_degraded_cluster_says_what_is_wrong(void **state)
 /* While Cleura's answer does not show whether the cluster is hibernated, the earlier state counts. */
 static void sleep_that_cannot_be_read_is_as_it_was(void **state)
 {
-    (void)state;
     struct cluster c = {.wants_hibernated = true};
     struct shoot s = {.has_operation = true,
                       .operation_type = (char[]){"Reconcile"},
@@ -216,7 +212,6 @@ static void sleep_that_cannot_be_read_is_as_it_was(void **state)
 
 static void guard_ends_when_something_newer_is_seen(void **state)
 {
-    (void)state;
     struct cluster c = {.guard_since = 1000, .guard_seen_at = 500};
     struct shoot s = {.has_operation = true, .operation_state = (char[]){"Succeeded"}, .operation_at = 500};
     assert_true(decide_guard_holds(&c, &s, 1000 + GUARD_LIMIT_US - 1));
@@ -256,7 +251,6 @@ static size_t fault_count(const char *body, bool v1, char *first_pointer, size_t
 
 static void specs_accepted(void **state)
 {
-    (void)state;
     static const char *const bodies[] = {
         "{\"name\":\"dev\"}",
         "{\"name\":\"dev\",\"spec\":null,\"labels\":null}",
@@ -273,7 +267,6 @@ static void specs_accepted(void **state)
 
 static void specs_refused_at_the_right_place(void **state)
 {
-    (void)state;
     static const struct {
         const char *body, *pointer;
         bool v1;
@@ -327,7 +320,6 @@ static void specs_refused_at_the_right_place(void **state)
 
 static void defaults_fill_what_is_left_out(void **state)
 {
-    (void)state;
     json_t *catalog CLEANUP_JSON = parse(catalog_text);
     json_t *defaults CLEANUP_JSON = parse("{\"minimum\":2,\"volume_size_gib\":80}");
     const struct spec_context context = {
@@ -348,7 +340,6 @@ static void defaults_fill_what_is_left_out(void **state)
 
 static void differences_ignore_what_is_not_asked(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         size_t count;
@@ -380,7 +371,6 @@ static void differences_ignore_what_is_not_asked(void **state)
 
 static void versions_compare_as_numbers(void **state)
 {
-    (void)state;
     assert_true(version_compare("1.33.10", "1.33.9") > 0);
     assert_true(version_compare("1.33", "1.33.1") < 0);
     assert_int_equal(version_compare("1.33.7", "1.33.7"), 0);
@@ -390,7 +380,6 @@ static void versions_compare_as_numbers(void **state)
 /* From the oldest to the newest, as in semver.org, 11. */
 static void a_pre_release_is_older_than_its_release(void **state)
 {
-    (void)state;
     static const char *const ordered[] = {
         "1.33.9",        "1.34.0-alpha",   "1.34.0-alpha.1", "1.34.0-alpha.beta",
         "1.34.0-beta.2", "1.34.0-beta.11", "1.34.0-rc.1",    "1.34.0-rc.2",
@@ -406,7 +395,6 @@ static void a_pre_release_is_older_than_its_release(void **state)
 
 static void a_release_is_the_default_before_pre_releases(void **state)
 {
-    (void)state;
     json_t *versions CLEANUP_JSON =
         parse("[{\"version\":\"1.35.0-rc.1\"},{\"version\":\"1.34.0-rc.2\"},{\"version\":\"1.34.0\"},"
               "{\"version\":\"1.33.9\"}]");
@@ -418,7 +406,6 @@ static void a_release_is_the_default_before_pre_releases(void **state)
 
 static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
 {
-    (void)state;
     json_t *errors CLEANUP_JSON = json_array();
     json_t *error CLEANUP_JSON =
         parse("{\"description\":\"x\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\",\"ERR_NEW\"]}");
@@ -464,7 +451,6 @@ static void check_times(const struct operation *op, unsigned index, int64_t wait
  * and ends at 120 s. The second step is skipped. The third step waits for a run from 121 s on. */
 static void the_time_of_a_step_is_waiting_and_running(void **state)
 {
-    (void)state;
     struct operation *op = operation_new();
     for (int i = 0; i < 4; i++)
         operation_add_step(op, STEP_UPDATE_POOL, "a");
@@ -504,7 +490,6 @@ static void the_time_of_a_step_is_waiting_and_running(void **state)
 
 static void stored_forms_round_trip(void **state)
 {
-    (void)state;
     struct cluster *c = cluster_new();
     struct operation *op = operation_new();
     (void)snprintf(c->id, sizeof(c->id), "cl_1");
@@ -590,7 +575,6 @@ static void stored_forms_round_trip(void **state)
 
 static void wh12_subscriptions_match_by_type_and_project(void **state)
 {
-    (void)state;
     char *types[] = {(char[]){"cluster.*"}, (char[]){"operation.failed"}, NULL};
     char *projects[] = {(char[]){"a"}, NULL};
     struct subscription s = {.event_types = types, .projects = projects};
@@ -612,7 +596,6 @@ static void wh12_subscriptions_match_by_type_and_project(void **state)
 
 static void event_types_match_patterns(void **state)
 {
-    (void)state;
     assert_true(event_type_matches(EVENT_CLUSTER_READY, "*"));
     assert_true(event_type_matches(EVENT_CLUSTER_READY, "cluster.*"));
     assert_true(event_type_matches(EVENT_CLUSTER_READY, "cluster.ready"));
@@ -630,7 +613,6 @@ static struct signing_key make_key(const char *sealed, wall_us created_at)
 
 static void wh6_rotation_keeps_old_keys_for_a_while(void **state)
 {
-    (void)state;
     struct subscription *s = MEM_NEW(struct subscription);
     for (int i = 0; i < 5; i++) {
         struct signing_key key = make_key("k", i);
@@ -651,7 +633,6 @@ static void wh6_rotation_keeps_old_keys_for_a_while(void **state)
 
 static void subscriptions_come_back_as_they_were_stored(void **state)
 {
-    (void)state;
     struct subscription *s = MEM_NEW(struct subscription);
     (void)snprintf(s->id, sizeof(s->id), "wh_1");
     s->url = mem_strdup("https://example.com");
@@ -702,7 +683,6 @@ static struct delivery read_again(const struct delivery *d, const char *text)
 
 static void attempts_of_a_delivery_are_kept_in_few_bytes(void **state)
 {
-    (void)state;
     struct delivery d = {.status = DELIVERY_PENDING};
     char *text CLEANUP_FREE = delivery_attempts_text(&d);
     assert_string_equal(text, "");
@@ -757,7 +737,6 @@ static void attempts_of_a_delivery_are_kept_in_few_bytes(void **state)
 
 static void subscriptions_of_the_first_form_keep_their_secret(void **state)
 {
-    (void)state;
     json_t *doc = json_pack("{ss,ss,ss,si}", "id", "wh_1", "url", "https://example.com", "sealed_secret",
                             "YWJj", "created_at", 5);
     struct subscription *s = subscription_from_json(doc);
@@ -775,7 +754,6 @@ static void subscriptions_of_the_first_form_keep_their_secret(void **state)
 
 static void trouble_has_one_begin_until_it_ends(void **state)
 {
-    (void)state;
     static const struct {
         enum phase phase;
         enum health health;
@@ -802,7 +780,6 @@ static void trouble_has_one_begin_until_it_ends(void **state)
 
 static void trouble_that_an_earlier_version_stored_began_with_the_last_change(void **state)
 {
-    (void)state;
     static const char *const phases[] = {"failed", "ready"};
     static const wall_us since[] = {80, 0};
     for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
@@ -818,7 +795,6 @@ static void trouble_that_an_earlier_version_stored_began_with_the_last_change(vo
 
 static void step_moves_are_those_of_the_table(void **state)
 {
-    (void)state;
     unsigned known = 0;
     for (int from = 0; from < STEP_STATUS_MAX_; from++)
         for (int to = 0; to < STEP_STATUS_MAX_; to++)
@@ -836,7 +812,6 @@ static void step_moves_are_those_of_the_table(void **state)
 
 static void an_operation_that_ended_moves_no_more(void **state)
 {
-    (void)state;
     for (int from = 0; from < OPERATION_STATUS_MAX_; from++)
         for (int to = 0; to < OPERATION_STATUS_MAX_; to++)
             if (operation_status_is_final((enum operation_status)from))
@@ -847,7 +822,6 @@ static void an_operation_that_ended_moves_no_more(void **state)
 
 static void a_move_that_no_table_knows_ends_the_process(void **state)
 {
-    (void)state;
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {

@@ -67,7 +67,6 @@ static struct command *act(struct running *d, enum operation_type action)
 
 static void a_delete_needs_uid_and_name_only(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     cleura.raw = ODD;
@@ -91,7 +90,6 @@ static void a_delete_needs_uid_and_name_only(void **state)
 
 static void a_shoot_of_which_nothing_else_can_be_read_is_found(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .raw = ODD};
     struct running *d = one_shoot_start(&cleura); /* the daemon adopts the shoot */
     expect_phase(d, "unknown");
@@ -104,7 +102,6 @@ static void a_shoot_of_which_nothing_else_can_be_read_is_found(void **state)
 
 static void a_change_waits_for_a_state_that_can_be_read(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     cleura.raw = ODD;
@@ -124,7 +121,6 @@ static void a_change_waits_for_a_state_that_can_be_read(void **state)
 
 static void an_unheard_state_counts_as_in_progress(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     cleura.state = "Levitating";
@@ -141,7 +137,6 @@ static void an_unheard_state_counts_as_in_progress(void **state)
 
 static void a_deletion_in_an_unheard_word_is_not_asked_for_again(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
@@ -164,7 +159,6 @@ static void a_deletion_in_an_unheard_word_is_not_asked_for_again(void **state)
  * failed. */
 static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .stage = "NotInitiated"};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = act(d, OPERATION_ROTATE_CA_PREPARE);
@@ -185,7 +179,6 @@ static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
  */
 static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state)
 {
-    (void)state;
     static const int lost[] = {504, 0};
     struct one_shoot cleura = {.uid = UID,
                                .stage = "NotInitiated",
@@ -209,7 +202,6 @@ static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state
 
 static void a_stage_after_a_lost_answer_is_not_waited_for_without_end(void **state)
 {
-    (void)state;
     static const int lost[] = {504, 0};
     static const char *const stages[] = {"PreparingWithoutWorkersRollout",
                                          "\\ud83d"}; /* unknown, and not valid as text */
@@ -245,7 +237,6 @@ static struct command *change(struct running *d, enum command_type type, json_t 
 /* An unreadable version of Kubernetes does not cause an upgrade. */
 static void a_change_sends_what_it_is_about(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .raw = SHOOT("\"1.33.7\"", "3"), .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *put = change(d, COMMAND_CLUSTER_PUT,
@@ -273,7 +264,6 @@ static void a_change_sends_what_it_is_about(void **state)
 /* A change that Cleura refused did not happen, even when the present state cannot be read. */
 static void a_change_in_vain_is_no_proof_of_what_is_there(void **state)
 {
-    (void)state;
     static const int refused[] = {422, 0};
     struct one_shoot cleura = {.uid = UID, .raw = SHOOT("\"1.33.7\"", "3"), .refusals = refused};
     struct running *d = one_shoot_start(&cleura);
@@ -294,7 +284,6 @@ static void a_change_in_vain_is_no_proof_of_what_is_there(void **state)
 
 static void an_end_that_nobody_could_read_says_so(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     cleura.raw = "{\"name\":\"dev\",\"uid\":\"" UID "\",\"last_operation\":{\"type\":\"Reconcile\",\"state\":"
@@ -310,7 +299,6 @@ static void an_end_that_nobody_could_read_says_so(void **state)
 /* A delete destroys a shoot that counts as shootd's own. */
 static void a_shoot_is_ours_when_enough_of_it_can_be_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *type; /* "": there is no operation; NULL: the type cannot be read */
         const char *version, *pools;

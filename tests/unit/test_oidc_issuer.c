@@ -183,7 +183,6 @@ static void keys_are_read_again_when_they_are_old(void **state)
 
 static void how_long_answers_are_new(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t seconds;
@@ -384,7 +383,6 @@ static void good_keys_stay_when_the_next_answer_is_bad(void **state)
 
 static void places_of_keys(void **state)
 {
-    (void)state;
     assert_true(issuer_may_name(ISSUER, "https://elsewhere.example/keys?x=1"));
     assert_true(issuer_may_name("http://127.0.0.1:9/x", "http://127.0.0.1:9/keys"));
     assert_true(issuer_may_name("http://127.0.0.1:9", "http://127.0.0.1:9/keys"));

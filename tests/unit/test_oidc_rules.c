@@ -28,7 +28,6 @@ static int rule_for(const char *text)
 
 static void rules_that_fit(void **state)
 {
-    (void)state;
     assert_int_equal(rule_for("{\"groups\":[\"x\",\"admins\"]}"), 0);
     assert_int_equal(rule_for("{\"groups\":\"admins\"}"), 0);
     assert_int_equal(rule_for("{\"realm_access\":{\"roles\":[\"admins\"]}}"), 1);
@@ -43,13 +42,11 @@ static void rules_that_fit(void **state)
 
 static void the_first_one_counts(void **state)
 {
-    (void)state;
     assert_int_equal(rule_for("{\"scope\":\"ops\",\"groups\":[\"admins\"]}"), 0);
 }
 
 static void rules_that_do_not_fit(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "{}",
         "{\"groups\":[]}",

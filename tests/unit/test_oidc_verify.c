@@ -53,7 +53,6 @@ static struct oidc_keys *read_one(json_t *jwk, const char **ret_why)
 
 static int make_keys(void **state)
 {
-    (void)state;
     const char *why = NULL;
     json_t *set CLEANUP_JSON = json_pack("{s:[]}", "keys");
     assert_true(sodium_init() >= 0);
@@ -71,7 +70,6 @@ static int make_keys(void **state)
 
 static int free_keys(void **state)
 {
-    (void)state;
     oidc_keys_free(published);
     for (int i = 0; i < OIDC_ALGORITHM_MAX_; i++) {
         EVP_PKEY_free(keys[i]);
@@ -121,7 +119,6 @@ static void expect_header(enum oidc_end want, const char *header)
 
 static void good_tokens_of_each_algorithm(void **state)
 {
-    (void)state;
     for (int i = 0; i < OIDC_ALGORITHM_MAX_; i++) {
         char *header CLEANUP_FREE = header_of(i);
         char *token CLEANUP_FREE = jwt_sign(keys[i], i, header, GOOD_CLAIMS);
@@ -141,7 +138,6 @@ static void good_tokens_of_each_algorithm(void **state)
 
 static void only_allowed_algorithms(void **state)
 {
-    (void)state;
     static char *only_es[] = {es256, NULL};
     char *header CLEANUP_FREE = header_of(OIDC_RS256);
     char *token CLEANUP_FREE = jwt_sign(keys[OIDC_RS256], OIDC_RS256, header, GOOD_CLAIMS);
@@ -161,7 +157,6 @@ static void only_allowed_algorithms(void **state)
 /* A signature is checked only when nothing else is wrong, because its check takes longest. */
 static void cheap_refusals_come_first(void **state)
 {
-    (void)state;
     static const struct {
         enum oidc_end end;
         const char *claims;
@@ -180,7 +175,6 @@ static void cheap_refusals_come_first(void **state)
 
 static void no_signature(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"{\"alg\":\"none\"}", RS_HEADER};
     for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
         char *text CLEANUP_FREE = jwt_unsigned(headers[i], GOOD_CLAIMS);
@@ -193,7 +187,6 @@ static void no_signature(void **state)
 /* A checker that trusts the token's algorithm would use the public key as a shared secret. */
 static void the_public_key_is_no_secret(void **state)
 {
-    (void)state;
     unsigned char mac[32];
     unsigned int len = sizeof(mac);
     char *pem = NULL;
@@ -220,7 +213,6 @@ static void the_public_key_is_no_secret(void **state)
 
 static void key_ids_only_choose(void **state)
 {
-    (void)state;
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"key-XX\"}");
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"\"}");
     expect_header(OIDC_KEY_UNKNOWN, "{\"alg\":\"RS256\",\"kid\":\"../../../dev/null\"}");
@@ -239,7 +231,6 @@ static void key_ids_only_choose(void **state)
 /* An issuer may have several keys for an algorithm without a kid, or with the same kid. */
 static void all_keys_that_fit_are_tried(void **state)
 {
-    (void)state;
     static const char *const ids[] = {"same", NULL};
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         const char *why = NULL;
@@ -271,7 +262,6 @@ static void all_keys_that_fit_are_tried(void **state)
 
 static void keys_in_the_header_are_not_looked_at(void **state)
 {
-    (void)state;
     json_t *jwk = jwt_public_key(strangers[OIDC_RS256], OIDC_RS256);
     json_t *header CLEANUP_JSON = json_pack("{s:s, s:s, s:o, s:s}", "alg", "RS256", "kid", "key-RS256", "jwk",
                                             jwk, "jku", "https://evil.example/jwks");
@@ -283,7 +273,6 @@ static void keys_in_the_header_are_not_looked_at(void **state)
 
 static void types_and_extensions(void **state)
 {
-    (void)state;
     expect_header(OIDC_OK, "{\"alg\":\"RS256\",\"kid\":\"key-RS256\",\"typ\":\"JWT\"}");
     expect_header(OIDC_OK, "{\"alg\":\"RS256\",\"kid\":\"key-RS256\",\"typ\":\"application/at+jwt\"}");
     expect_header(OIDC_TYPE, "{\"alg\":\"RS256\",\"kid\":\"key-RS256\",\"typ\":\"logout+jwt\"}");
@@ -299,7 +288,6 @@ static void types_and_extensions(void **state)
 
 static void duplicate_members(void **state)
 {
-    (void)state;
     expect_header(OIDC_MALFORMED, "{\"alg\":\"none\",\"alg\":\"RS256\",\"kid\":\"key-RS256\"}");
     expect_claims(OIDC_MALFORMED, "{" GOOD_START ",\"exp\":1790003590,\"sub\":\"root\"}");
     expect_claims(OIDC_MALFORMED, "{" GOOD_START ",\"exp\":1790003590,\"a\":{\"b\":1,\"b\":2}}");
@@ -308,7 +296,6 @@ static void duplicate_members(void **state)
 
 static void times(void **state)
 {
-    (void)state;
     char *token CLEANUP_FREE = jwt_sign(keys[OIDC_RS256], OIDC_RS256, RS_HEADER, GOOD_CLAIMS);
     const wall_us end = INT64_C(1790003590) * US_PER_S, begin = INT64_C(1789999990) * US_PER_S;
     const int64_t leeway = OIDC_LEEWAY_S * US_PER_S;
@@ -335,7 +322,6 @@ static void times(void **state)
 
 static void claims(void **state)
 {
-    (void)state;
     static const char rest[] = "\"exp\":1790003590";
     const struct {
         enum oidc_end end;
@@ -382,7 +368,6 @@ static void claims(void **state)
 
 static void other_forms(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "", ".", "..", "...", "a.b.c", "e30.e30.e30", "shd_", "e30.e30", "e30.e30.e30.e30.e30", "{}.{}.{}"};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -405,7 +390,6 @@ static void other_forms(void **state)
 /* A token within a token is not valid, whoever signed either of them. */
 static void nested(void **state)
 {
-    (void)state;
     char *inner CLEANUP_FREE = jwt_sign(keys[OIDC_RS256], OIDC_RS256, RS_HEADER, GOOD_CLAIMS);
     char *outer CLEANUP_FREE = jwt_sign(keys[OIDC_RS256], OIDC_RS256,
                                         "{\"alg\":\"RS256\",\"kid\":\"key-RS256\",\"cty\":\"JWT\"}", inner);
@@ -414,7 +398,6 @@ static void nested(void **state)
 
 static void large_and_deep(void **state)
 {
-    (void)state;
     char *filler CLEANUP_FREE = mem_calloc(OIDC_TOKEN_BYTES + 1, 1);
     memset(filler, '[', OIDC_TOKEN_BYTES);
     char *large CLEANUP_FREE = mem_printf("{" GOOD_START ",\"exp\":1790003590,\"x\":\"%s\"}", filler);
@@ -431,7 +414,6 @@ static void large_and_deep(void **state)
 /* r and s with a zero byte added are the same numbers, but not the same signature. */
 static void signatures_have_one_length(void **state)
 {
-    (void)state;
     unsigned char bytes[2048];
     for (int i = 0; i < OIDC_ALGORITHM_MAX_; i++) {
         char *header CLEANUP_FREE = header_of(i);
@@ -447,7 +429,6 @@ static void signatures_have_one_length(void **state)
 
 static void keys_that_are_missing(void **state)
 {
-    (void)state;
     const struct oidc_trust trust = {&issuer, NULL};
     struct oidc_claims ret;
     char *token CLEANUP_FREE = jwt_sign(keys[OIDC_RS256], OIDC_RS256, RS_HEADER, GOOD_CLAIMS);
@@ -486,7 +467,6 @@ static void set_zeros(json_t *jwk, const char *member, bool has_zero)
 
 static void numbers_may_have_another_length(void **state)
 {
-    (void)state;
     static const char *const members[OIDC_ALGORITHM_MAX_][2] = {
         [OIDC_RS256] = {"n", "e"}, [OIDC_PS256] = {"n", "e"}, [OIDC_ES256] = {"x", "y"}};
     for (int i = 0; i < OIDC_EDDSA; i++) {
@@ -520,7 +500,6 @@ static void numbers_may_have_another_length(void **state)
 
 static void keys_of_no_use(void **state)
 {
-    (void)state;
     const char *why = NULL;
     EVP_PKEY *small = EVP_RSA_gen(1024);
     assert_null(read_one(jwt_public_key(small, OIDC_RS256), &why));
@@ -554,7 +533,6 @@ static void keys_of_no_use(void **state)
 
 static void a_byte_order_mark_before_a_key_set_is_skipped(void **state)
 {
-    (void)state;
     const char *why = NULL;
     json_t *set CLEANUP_JSON = json_pack("{s:[o]}", "keys", jwt_public_key(keys[OIDC_RS256], OIDC_RS256));
     char *text CLEANUP_FREE = json_text(set);
@@ -669,7 +647,6 @@ static void mutate_parts(char *text, char *const *tokens)
 
 static void mutated_tokens_never_pass(void **state)
 {
-    (void)state;
     char *tokens[OIDC_ALGORITHM_MAX_];
     char text[MUTATED_BYTES];
     unsigned asked = 0, ends[OIDC_END_MAX_] = {0};

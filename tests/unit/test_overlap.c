@@ -61,7 +61,6 @@ static size_t secrets_shown(struct running *d)
 
 static void ended_operation_is_stored_as_ended(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     struct command *token = made(d, COMMAND_TOKEN_CREATE,
@@ -89,7 +88,6 @@ static void ended_operation_is_stored_as_ended(void **state)
 /* A wall clock that is set ahead for a moment, or back permanently, does not change the end. */
 static void the_wall_clock_moves_no_end(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     struct command *webhook =

@@ -126,7 +126,6 @@ static void expect_audit(struct running *d, const struct token *t, const char *t
 
 static void a_revoked_token_has_no_effect(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
     struct token t = make_token(d, "admin", "*", 1);
@@ -147,7 +146,6 @@ static void a_revoked_token_has_no_effect(void **state)
 /* The order of the decisions counts, not the order in which the store has committed. */
 static void a_revocation_counts_from_its_decision_on(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
     struct token t = make_token(d, "admin", "*", 1);
@@ -170,7 +168,6 @@ static void a_revocation_counts_from_its_decision_on(void **state)
 
 static void a_token_counts_with_its_projects_and_role_of_now(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
     struct token t = make_token(d, "operator", "*", 1);
@@ -197,7 +194,6 @@ static void a_token_counts_with_its_projects_and_role_of_now(void **state)
 
 static void an_old_secret_and_an_old_token_end_for_what_is_under_way(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
     struct token t = make_token(d, "operator", "*", 1);
@@ -255,7 +251,6 @@ static void end_waiting(struct waiting_case *c)
 
 static void waiting_cluster_is_read_again(void **state)
 {
-    (void)state;
     struct waiting_case c;
     begin_waiting(&c);
     running_run(c.d, MINUTE);
@@ -283,7 +278,6 @@ static void waiting_cluster_is_read_again(void **state)
 
 static void a_kept_answer_is_not_given_to_who_is_revoked(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
     struct token t = make_token(d, "admin", "*", 1);
@@ -314,7 +308,6 @@ static bool holds(const struct command_caller *caller)
  * caller is still valid. */
 static void other_callers_are_looked_at_too(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .has_second_project = true};
     struct running *d = one_shoot_start(&cleura);
     struct token t = {.id = "oidc_0123"};

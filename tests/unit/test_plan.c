@@ -110,7 +110,6 @@ static void plans(void **state)
          "\"maximum\":4}]}",
          "patch_cluster:;update_pool:a;create_pool:c;delete_pool:b;"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *plan CLEANUP_FREE = plan_text(rows[i].spec);
         if (strcmp(plan, rows[i].plan) != 0)
@@ -123,7 +122,6 @@ static void plans(void **state)
  * drift. */
 static void unknown_values_are_requested_and_no_drift(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec, *observed, *plan;
     } rows[] = {
@@ -152,7 +150,6 @@ static void unknown_values_are_requested_and_no_drift(void **state)
  * changes a number would get new nodes of a newer version, or an upgrade of Kubernetes. */
 static void same_request_is_not_sent_again(void **state)
 {
-    (void)state;
 #define OLD  "{\"name\":\"a\",\"maximum\":3,\"image\":{\"name\":\"gardenlinux\"}}"
 #define NEW  "{\"name\":\"a\",\"maximum\":5,\"image\":{\"name\":\"gardenlinux\"}}"
 #define SEEN "\"name\":\"a\",\"machine_type\":\"b.2c4gb\",\"maximum\":3"
@@ -274,7 +271,6 @@ static void bodies(void **state)
          "\"volume_size_gib\":100,\"zones\":[\"nova\"]}"},
         {"{\"node_pools\":[" POOL_A "]}", "none"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *body CLEANUP_FREE = first_body(rows[i].spec);
         assert_string_equal(body, rows[i].body);
@@ -292,7 +288,6 @@ static void rolling_is_reported(void **state)
          "the machine type changes"},
         {"{\"node_pools\":[{\"name\":\"a\",\"maximum\":9}," POOL_B "]}", NULL},
     };
-    (void)state;
     json_t *observed CLEANUP_JSON = parse(observed_text);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *spec CLEANUP_JSON = parse(rows[i].spec);
@@ -307,7 +302,6 @@ static void rolling_is_reported(void **state)
 
 static void effects_are_recognised(void **state)
 {
-    (void)state;
     json_t *observed CLEANUP_JSON = parse(observed_text);
     json_t *floating CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
     json_t *pool CLEANUP_JSON = parse("{\"name\":\"a\",\"maximum\":3,\"image\":null}");
@@ -322,7 +316,6 @@ static void effects_are_recognised(void **state)
 /* A pool without a name means the single existing pool. */
 static void a_single_pool_needs_no_name(void **state)
 {
-    (void)state;
     json_t *observed CLEANUP_JSON = parse("{\"node_pools\":[{\"name\":\"default\",\"maximum\":3}]}");
     json_t *same CLEANUP_JSON = parse("{\"node_pools\":[{\"maximum\":3}]}");
     json_t *more CLEANUP_JSON = parse("{\"node_pools\":[{\"maximum\":4}]}");

@@ -537,7 +537,6 @@ static bool run_seed(uint64_t seed, bool verbose)
 
 static void accepted_values_are_the_spec(void **state)
 {
-    (void)state;
     random_test_run(&(struct random_test){"PROPERTY", run_seed, SEEDS, SEEDS_IN_FULL, once_failed,
                                           ARRAY_LEN(once_failed)});
 }

@@ -13,7 +13,6 @@ static const char *const variables[] = {"https_proxy", "HTTPS_PROXY", "http_prox
 
 static int clear_environment(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(variables); i++)
         (void)unsetenv(variables[i]);
     return 0;
@@ -30,7 +29,6 @@ static void expect(const char *setting, const char *url, const char *proxy)
 
 static void the_key_decides_before_the_environment(void **state)
 {
-    (void)state;
     expect(NULL, "https://rest.cleura.cloud", NULL);
     (void)setenv("http_proxy", "http://plain:1", 1);
     (void)setenv("HTTP_PROXY", "http://plain:1", 1);
@@ -55,7 +53,6 @@ static void loopback_has_none(void **state)
     static const char *const urls[] = {"https://127.0.0.1:1/", "https://127.9.8.7",   "https://[::1]:8/x",
                                        "https://localhost",    "https://LOCALHOST:1", "https://a.localhost/",
                                        "http://127.0.0.1:1",   "https://u@localhost/"};
-    (void)state;
     (void)setenv("https_proxy", "http://lower:1", 1);
     for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
         expect("http://own:2", urls[i], NULL);
@@ -80,7 +77,6 @@ static void no_proxy_names_hosts_domains_addresses_and_networks(void **state)
         {"https://192.0.2.7/", true},      {"https://192.0.2.70/", false},
         {"https://example.com.au", false},
     };
-    (void)state;
     (void)setenv("https_proxy", "http://lower:1", 1);
     (void)setenv("no_proxy", " example.com,.intern.test 10.0.0.0/8,,fd00::/8, 192.0.2.7 .", 1);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -93,7 +89,6 @@ static void faults_are_told_without_the_value(void **state)
                                        "http://u:p@w@proxy:1"};
     static const char *const bad[] = {"socks5://proxy:1", "https://proxy:1",    "http://",
                                       "http://u:p/w@h:1", "http://proxy:99999", "http://proxy:1/path"};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_null(proxy_fault(good[i]));
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)

@@ -37,7 +37,6 @@ static void expect_operation(struct running *d, const char *begin, const char *p
  * separately, and neither count reaches its limit. */
 static void busy_answers_and_refusals_are_counted_apart(void **state)
 {
-    (void)state;
     static const int refusals[] = {409, 409, 409, 409, 409, 409, 409, 409, 409, 403, 403, 0};
     struct one_shoot cleura = {.uid = UID, .refusals = refusals};
     struct running *d = one_shoot_start(&cleura);
@@ -55,7 +54,6 @@ static void busy_answers_and_refusals_are_counted_apart(void **state)
 /* A 2xx without an effect is reported while the operation waits, and at its end. */
 static void a_promise_without_effect_is_reported(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = one_shoot_post_version(d);
@@ -83,7 +81,6 @@ static void expect_phase(struct running *d, const char *phase)
  * change. */
 static void a_deletion_without_effect_ends(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
@@ -108,7 +105,6 @@ static void a_deletion_without_effect_ends(void **state)
 /* The message of the waiting operation names the host, the beginning of the outage, and the reason. */
 static void an_outage_is_reported(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     cleura.away = true;
@@ -140,7 +136,6 @@ static void take_and_wipe(struct command *cmd)
  * the HTTP thread was fast. */
 static void answered_request_is_not_read_again_D8(void **state)
 {
-    (void)state;
     static const enum command_type types[] = {COMMAND_CLUSTER_PATCH, COMMAND_CLUSTER_DELETE,
                                               COMMAND_NODE_POOL,     COMMAND_CLUSTER_ACTION,
                                               COMMAND_KUBECONFIG,    COMMAND_UPGRADES};

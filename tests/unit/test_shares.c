@@ -68,7 +68,6 @@ static int answer(struct test *t, struct command *cmd, int *ret_retry_after_s)
 
 static bool holds(const struct command_caller *caller)
 {
-    (void)caller;
     return true;
 }
 

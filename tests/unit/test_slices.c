@@ -105,13 +105,11 @@ static size_t count_shown(struct many *m, bool (*fits)(const struct many *m, con
 
 static bool any(const struct many *m, const struct cluster_facts *c)
 {
-    (void)m;
     return c != NULL;
 }
 
 static bool is_stale(const struct many *m, const struct cluster_facts *c)
 {
-    (void)m;
     return c->stale;
 }
 
@@ -162,7 +160,6 @@ static void end(struct many *m)
 
 static void b2_a_list_that_fails_marks_a_few_in_each_turn(void **state)
 {
-    (void)state;
     struct many *m = begin();
     all_turn(m, any, SLICE);
     m->refused = true;
@@ -175,7 +172,6 @@ static void b2_a_list_that_fails_marks_a_few_in_each_turn(void **state)
 
 static void b2_an_outage_marks_a_few_in_each_turn(void **state)
 {
-    (void)state;
     struct many *m = begin();
     all_turn(m, any, SLICE);
     m->away = true;
@@ -186,7 +182,6 @@ static void b2_an_outage_marks_a_few_in_each_turn(void **state)
 /* The answer comes when all clusters are marked. */
 static void b2_a_reader_that_hears_of_a_failure_sees_all_marked(void **state)
 {
-    (void)state;
     struct many *m = begin();
     all_turn(m, any, SLICE);
     m->away = true;
@@ -208,7 +203,6 @@ static void b2_a_reader_that_hears_of_a_failure_sees_all_marked(void **state)
 
 static void b2_another_catalog_dates_a_few_in_each_turn(void **state)
 {
-    (void)state;
     struct many *m = begin();
     running_run(&m->d, WAIT_S * US_PER_S);
     assert_int_equal(count_shown(m, has_date), CLUSTERS);
@@ -226,7 +220,6 @@ static size_t catalogs_shown(struct many *m)
 
 static void b2_a_catalog_reaches_one_project_after_the_other(void **state)
 {
-    (void)state;
     struct many *m = begin();
     size_t before = 0;
     for (unsigned turns = 0; before < 1 + OTHERS; turns++) {
@@ -241,7 +234,6 @@ static void b2_a_catalog_reaches_one_project_after_the_other(void **state)
 
 static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void **state)
 {
-    (void)state;
     struct many *m = begin();
     all_turn(m, any, SLICE);
     (void)running_kill(&m->d, false);
@@ -305,7 +297,6 @@ static void put_into_force(struct many *m, const struct config *config)
 
 static void b2_projects_go_and_come_back_one_in_a_turn(void **state)
 {
-    (void)state;
     struct many *m = begin();
     struct config fewer = m->d.config;
     all_turn(m, any, SLICE);
@@ -344,20 +335,17 @@ static void expect_a_create_to_end(bool is_dry_run, bool name_is_taken, const ch
 
 static void a_dry_run_ends_with_its_project(void **state)
 {
-    (void)state;
     expect_a_create_to_end(true, false, "/current-user/projects");
 }
 
 static void a_name_check_ends_with_its_project(void **state)
 {
-    (void)state;
     expect_a_create_to_end(false, false, "/is-name-taken");
 }
 
 /* The name is taken, and Cleura has not yet sent the list that may show the owner of the name. */
 static void a_search_for_the_owner_of_a_name_ends_with_its_project(void **state)
 {
-    (void)state;
     expect_a_create_to_end(false, true, "/shoots/Sto2");
 }
 
@@ -397,7 +385,6 @@ static bool is_carried_out_or_refused(const struct command *cmd)
 static void decisions_about_locations_are_refused_while_a_reload_moves_the_projects(void **state)
 {
     static char other_id[] = "other";
-    (void)state;
     struct many *m = begin();
     struct decisions *decisions = MEM_NEW(struct decisions);
     struct config elsewhere = m->d.config;
@@ -452,7 +439,6 @@ static void a_decision_about_a_project_that_is_being_moved_is_refused(void **sta
     static char other_id[] = "other";
     struct config_project projects[1 + OTHERS];
     unsigned ended = 0, refused = 0;
-    (void)state;
     struct many *m = begin();
     const struct config moved = with_moved_project(m, projects, other_id);
     reconcile_configure(m->d.reconcile, &moved, on_in_force, &ended);
@@ -476,7 +462,6 @@ static void the_reason_of_a_moved_project_outlives_an_older_change(void **state)
 {
     static char other[] = "other";
     struct config_project projects[1 + OTHERS];
-    (void)state;
     struct many *m = begin();
     const struct config moved = with_moved_project(m, projects, other);
     all_turn(m, any, SLICE);
@@ -502,7 +487,6 @@ static void a_second_decision_passes_over_records_that_are_being_ended(void **st
 {
     static char second[] = "second", third[] = "third";
     struct config_project at_second[1 + OTHERS], at_third[1 + OTHERS];
-    (void)state;
     struct many *m = begin();
     const struct config to_second = with_moved_project(m, at_second, second);
     const struct config to_third = with_moved_project(m, at_third, third);

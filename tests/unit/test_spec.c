@@ -117,7 +117,6 @@ static void check_rows(const struct row *rows, size_t count, const struct settin
 
 static void versions_are_offered(void **state)
 {
-    (void)state;
     static const char fault[] = "unknown_version #/spec/kubernetes_version";
     const struct row rows[] = {
         {"'1.33'", ""},
@@ -140,7 +139,6 @@ static void versions_are_offered(void **state)
 
 static void values_of_the_catalog(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"{'machine_type':'b.2c4gb'}", ""},
         {"{'machine_type':'old'}", "unknown_value " POOL "/machine_type"},
@@ -176,7 +174,6 @@ static void values_of_the_catalog(void **state)
 /* When the catalog's architecture cannot be read, no image is refused, and no image is offered as newer. */
 static void an_unread_architecture_refuses_no_image(void **state)
 {
-    (void)state;
     json_t *catalog CLEANUP_JSON = parse(
         "{'machine_types':[{'name':'t','architecture':null},{'name':'u'}],'machine_images':[{'name':'i',"
         "'versions':[{'version':'2','architectures':['arm64']}]}]}");
@@ -198,7 +195,6 @@ static void an_unread_architecture_refuses_no_image(void **state)
 
 static void valid_values_are_reported(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *valid;
     } rows[] = {
@@ -231,7 +227,6 @@ static void valid_values_are_reported(void **state)
 
 static void sizes_of_pools(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"{}", ""},
         {"{'minimum':0,'maximum':1}", ""},
@@ -268,7 +263,6 @@ static void sizes_of_pools(void **state)
 
 static void names_of_pools(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"{'name':'a'},{'name':'b'},{'name':'c'}", ""},
         {"{'name':'a'},{'name':'b'},{'name':'a'}", "duplicate #/spec/node_pools/2"},
@@ -288,7 +282,6 @@ static void names_of_pools(void **state)
 
 static void labels(void **state)
 {
-    (void)state;
 #define TEN     "abcdefghij"
 #define SIXTY   TEN TEN TEN TEN TEN TEN
 #define DNS_250 SIXTY "." SIXTY "." SIXTY "." SIXTY ".abcdef"
@@ -328,7 +321,6 @@ static void labels(void **state)
 
 static void annotations_have_a_limit_together(void **state)
 {
-    (void)state;
     enum { LIMIT = 256 * 1024 };
     for (size_t over = 0; over < 2; over++) {
         char *value CLEANUP_FREE = mem_calloc(LIMIT + 1, 1);
@@ -341,7 +333,6 @@ static void annotations_have_a_limit_together(void **state)
 
 static void taints(void **state)
 {
-    (void)state;
 #define TAINT POOL "/taints/0"
     static const struct row rows[] = {
         {"{'key':'a','effect':'NoSchedule'}", ""},
@@ -368,7 +359,6 @@ static void taints(void **state)
 
 static void networks(void **state)
 {
-    (void)state;
 #define NODES "#/spec/networking/nodes_cidr"
 #define ID    "0b2f8e3c-5a1d-4c7e-9f60-123456789abc"
     static const struct row rows[] = {
@@ -405,7 +395,6 @@ static void networks(void **state)
 
 static void cilium(void **state)
 {
-    (void)state;
 #define CILIUM "#/spec/networking/cilium"
     static const struct row rows[] = {
         {"'type':'cilium','cilium':{}", ""},
@@ -429,7 +418,6 @@ static void cilium(void **state)
 
 static void allow_lists(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"", ""},
         {"'0.0.0.0/0'", ""},
@@ -445,7 +433,6 @@ static void allow_lists(void **state)
 
 static void networks_overlap(void **state)
 {
-    (void)state;
     static const struct {
         const char *left, *right;
         bool overlap;
@@ -469,7 +456,6 @@ static void networks_overlap(void **state)
 
 static void cron_strings(void **state)
 {
-    (void)state;
     static const char *const good[] = {
         "0 20 * * 1-5", "*/5 * * * *",     "0 8,10,12 * * *", "59 23 31 12 6",
         "0 0 1 1 0",    "0-30/10 8 * * *", "30 6 * * 1,3,5",  "0 20 * * 1-4,6",
@@ -523,7 +509,6 @@ static void cron_strings(void **state)
 
 static void schedules(void **state)
 {
-    (void)state;
 #define SCHEDULES "#/spec/hibernation_schedules/"
     static const struct row rows[] = {
         {"", ""},
@@ -547,7 +532,6 @@ static void schedules(void **state)
 
 static void maintenance_windows(void **state)
 {
-    (void)state;
 #define WINDOW "#/spec/maintenance"
     static const struct row rows[] = {
         {"'auto_update_kubernetes':false", ""},
@@ -583,7 +567,6 @@ static void maintenance_windows(void **state)
 
 static void v1_accounts_have_fewer_members(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"{'networking':{'nodes_cidr':'10.250.0.0/16','floating_pool':'ext-net','type':null}}", ""},
         {"{'networking':{'type':'calico'}}", "not_in_v1 #/spec/networking/type"},
@@ -603,7 +586,6 @@ static void v1_accounts_have_fewer_members(void **state)
 
 static void all_faults_come_at_once(void **state)
 {
-    (void)state;
     static const struct row row = {
         "{'kubernetes_version':'9.9','node_pools':[{'name':'a','machine_type':'x','zones':['x']},"
         "{'name':'a','taints':[{'key':'k','effect':'x'}]}],'networking':{'nodes_cidr':'x.x.x.x/x'},"
@@ -619,7 +601,6 @@ static void all_faults_come_at_once(void **state)
 
 static void a_put_may_repeat_its_own_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *path, *body, *faults;
     } rows[] = {{"dev", "{'name':'dev'}", ""},
@@ -639,7 +620,6 @@ static void a_put_may_repeat_its_own_name(void **state)
 
 static void without_a_catalog_its_checks_are_left_out(void **state)
 {
-    (void)state;
     json_t *doc CLEANUP_JSON =
         parse("{'name':'a','spec':{'kubernetes_version':'9.9','node_pools':[{'machine_type':'x','zones':['x']"
               ",'image':{'name':'x','version':'1'},'volume_size_gib':1}],'networking':{'floating_pool':'x',"
@@ -666,7 +646,6 @@ static const char observed_text[] =
 
 static void existing_values_may_stay(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"{'kubernetes_version':'1.34.2'}", ""},
         {"{'kubernetes_version':'1.34'}", ""},
@@ -729,7 +708,6 @@ static struct problem *check_change(const char *spec_text, const char *observed)
 
 static void changes_that_cannot_be(void **state)
 {
-    (void)state;
 #define NETWORKING "#/spec/networking/"
     static const struct {
         const char *spec, *faults;
@@ -791,7 +769,6 @@ static void changes_that_cannot_be(void **state)
 
 static void nothing_is_held_against_what_is_not_reported(void **state)
 {
-    (void)state;
     static const char spec[] = "{'kubernetes_version':'1.33','high_availability':false,'node_pools':[{"
                                "'zones':['az1']}],'networking':{'type':'cilium','cilium':{},'network_id':"
                                "'" ID "','nodes_cidr':'10.0.0.0/16'}}";
@@ -807,7 +784,6 @@ static void nothing_is_held_against_what_is_not_reported(void **state)
 /* Cleura changes type and image together. */
 static void a_type_changes_beside_an_image_that_is_known(void **state)
 {
-    (void)state;
     static const struct {
         const char *pool, *there, *faults;
     } rows[] = {
@@ -831,7 +807,6 @@ static void a_type_changes_beside_an_image_that_is_known(void **state)
 
 static void the_way_out_of_a_skipped_minor(void **state)
 {
-    (void)state;
     static const struct {
         const char *observed, *wanted, *valid;
     } rows[] = {
@@ -855,7 +830,6 @@ static void the_way_out_of_a_skipped_minor(void **state)
 /* A fault is added to an existing problem, which keeps its own faults. */
 static void faults_of_both_checks_add_up(void **state)
 {
-    (void)state;
     json_t *spec CLEANUP_JSON = parse("{'networking':{'type':'cilium'}}");
     json_t *observed CLEANUP_JSON = parse(observed_text);
     const struct spec_context context = {.observed = observed, .abilities = abilities_of(API_V2)};
@@ -869,7 +843,6 @@ static void faults_of_both_checks_add_up(void **state)
 
 static void fields_that_roll_nodes(void **state)
 {
-    (void)state;
     static const struct {
         const char *wanted, *version; /* the new version; the old one is 1.33.7 */
         const char *about;            /* a part of the reason, or NULL */
@@ -938,7 +911,6 @@ static double cpu_s(void)
 /* A store may contain specs that were accepted before there were limits. */
 static void sets_are_compared_in_near_linear_time(void **state)
 {
-    (void)state;
     json_t *spec CLEANUP_JSON = json_object(), *observed CLEANUP_JSON = json_object();
     json_t *differences CLEANUP_JSON = json_array();
     json_set_take(spec, "allowed_cidrs", many_networks(60000, false));
@@ -952,7 +924,6 @@ static void sets_are_compared_in_near_linear_time(void **state)
 
 static void items_that_leave_members_out_match_in_any_order(void **state)
 {
-    (void)state;
     static const struct {
         const char *wanted, *found;
         size_t differences;
@@ -985,7 +956,6 @@ static void items_that_leave_members_out_match_in_any_order(void **state)
 
 static void values_above_a_limit_may_stay_and_shrink(void **state)
 {
-    (void)state;
     static const struct {
         size_t stored, wanted;
         bool refused;
@@ -1004,7 +974,6 @@ static void values_above_a_limit_may_stay_and_shrink(void **state)
 
 static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
 {
-    (void)state;
     json_t *catalog CLEANUP_JSON =
         parse("{'machine_types':[{'name':'vast','cpus':100000000000000,'memory':'9223372036854775807Gi'},"
               "{'name':'small','cpus':2,'memory':'4Gi'},{'name':'wide','cpus':2,'memory':'900000Gi'},"
@@ -1024,7 +993,6 @@ static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
 
 static void lines_of_versions_cannot_be_too_large_D8(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {{"1.33.7", "1.34"},
                                           {"1.33", "1.34"},
                                           {"1", "1.0"},
@@ -1039,7 +1007,6 @@ static void lines_of_versions_cannot_be_too_large_D8(void **state)
 
 static void surge_below_the_number_of_zones_is_warned_of(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec, *observed, *pools, *pointer;
     } rows[] = {
@@ -1088,7 +1055,6 @@ static void expect_quota(const char *use_text, const char *limits_text, const ch
 
 static void use_above_the_quota_gives_a_warning(void **state)
 {
-    (void)state;
 #define USE    "{'nodes':10,'cores':20,'memory_gib':40,'volume_gib':500}"
 #define UNTOLD "{'nodes':10,'cores':null,'memory_gib':null,'volume_gib':500}"
     static const struct {
@@ -1220,7 +1186,6 @@ static void offers_are(const json_t *offers, const json_t *entry, bool expected)
 
 static void offers_are_what_a_dry_run_accepts(void **state)
 {
-    (void)state;
     size_t offered = 0;
     dice = 29;
     for (int run = 0; run < 3000; run++) {

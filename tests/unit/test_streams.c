@@ -43,7 +43,6 @@ static void publish(struct feed *f, int64_t sequence, const char *project, size_
 
 static void ao19_the_text_of_an_event(void **state)
 {
-    (void)state;
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, 1024);
     struct event e = {
@@ -63,7 +62,6 @@ static void check_next(struct feed *f, int64_t after, enum feed_place place, int
 
 static void the_ring_keeps_the_newest(void **state)
 {
-    (void)state;
     struct feed *f = feed_new(4, 1024 * 1024);
     feed_begin(f, 3, 10);
     check_next(f, 10, FEED_END, 0);
@@ -91,7 +89,6 @@ static void the_ring_keeps_the_newest(void **state)
 
 static void the_ring_is_bounded_in_bytes(void **state)
 {
-    (void)state;
     struct feed *f = feed_new(1000, 3000);
     for (int64_t i = 1; i <= 20; i++)
         publish(f, i, "p", 900);
@@ -107,7 +104,6 @@ static void the_ring_is_bounded_in_bytes(void **state)
 
 static void a_gap_empties_the_ring(void **state)
 {
-    (void)state;
     struct feed *f = feed_new(8, 1024 * 1024);
     publish(f, 1, "p", 1);
     publish(f, 2, "p", 1);
@@ -127,7 +123,6 @@ static void a_gap_empties_the_ring(void **state)
 
 static void waiting_ends_with_news_or_with_time(void **state)
 {
-    (void)state;
     struct feed *f = feed_new(8, 1024 * 1024);
     unsigned wakes = 0;
     feed_wait(f, &wakes, US_PER_MS);
@@ -143,7 +138,6 @@ static void waiting_ends_with_news_or_with_time(void **state)
 
 static void a_ticket_is_good_once_and_for_a_minute(void **state)
 {
-    (void)state;
     struct virtual_world w;
     struct tickets t;
     uint8_t mine[TOKEN_DIGEST_BYTES] = {1}, got[TOKEN_DIGEST_BYTES] = {0};
@@ -171,7 +165,6 @@ static void a_ticket_is_good_once_and_for_a_minute(void **state)
 
 static void tickets_are_bounded(void **state)
 {
-    (void)state;
     struct virtual_world w;
     struct tickets t;
     uint8_t token[TOKEN_DIGEST_BYTES] = {0};
@@ -220,13 +213,11 @@ static char *answer;
 
 static mono_us mono_ahead(const struct env *e)
 {
-    (void)e;
     return env_mono(env_real()) + atomic_load(&ahead_us);
 }
 
 static wall_us wall_ahead(const struct env *e)
 {
-    (void)e;
     return env_wall(env_real()) + atomic_load(&ahead_us);
 }
 
@@ -250,7 +241,6 @@ static void answer_page(struct command *cmd)
 
 static void *run_store(void *arg)
 {
-    (void)arg;
     mutex_lock(&store.lock);
     while (!store.stop) {
         if (!store.count) {
@@ -269,7 +259,6 @@ static void *run_store(void *arg)
 
 static void post(void *ctx, struct command *cmd)
 {
-    (void)ctx;
     if (cmd->type == COMMAND_TOKEN_USED) { /* no request waits for this command */
         cmd->give_back(cmd);
         return;
@@ -346,19 +335,16 @@ static int start_with(int64_t backlog)
 
 static int start(void **state)
 {
-    (void)state;
     return start_with(BACKLOG);
 }
 
 static int start_patient(void **state)
 {
-    (void)state;
     return start_with(INT64_MAX);
 }
 
 static int stop(void **state)
 {
-    (void)state;
     api_stop(api);
     config_current_free(current);
     mutex_lock(&store.lock);
@@ -448,7 +434,6 @@ static void wait_counted(const char *line)
 
 static void mh9_a_reader_that_stalls_is_cut_and_delays_nobody(void **state)
 {
-    (void)state;
     int stalled = open_stream(""), live = open_stream("");
     begin_reading(live, "id: 0\n\n");
     (void)usleep(50000); /* both streams are waiting */
@@ -472,7 +457,6 @@ static void mh9_a_reader_that_stalls_is_cut_and_delays_nobody(void **state)
 
 static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
 {
-    (void)state;
     int fd = open_stream("");
     begin_reading(fd, "id: 0\n\n");
     (void)usleep(50000);
@@ -498,7 +482,6 @@ static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
 
 static void ao24_time_ends_streams_and_ao23_gives_signs_of_life(void **state)
 {
-    (void)state;
     int fd = open_stream("");
     begin_reading(fd, "id: 0\n\n");
     assert_non_null(strstr(answer, "retry: 2000\n"));
@@ -526,7 +509,6 @@ static void ao24_time_ends_streams_and_ao23_gives_signs_of_life(void **state)
 
 static void a_store_that_cannot_be_read_ends_a_stream(void **state)
 {
-    (void)state;
     for (int64_t i = 1; i <= 2 * RING; i++)
         publish(feed, i, "p", 1);
     atomic_store(&store.broken, true);

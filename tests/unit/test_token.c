@@ -13,7 +13,6 @@
 
 static void made_tokens_are_wellformed(void **state)
 {
-    (void)state;
     char token[TOKEN_BYTES];
     char other[TOKEN_BYTES];
     for (int i = 0; i < 200; i++) {
@@ -27,7 +26,6 @@ static void made_tokens_are_wellformed(void **state)
 
 static void every_changed_character_is_noticed(void **state)
 {
-    (void)state;
     char token[TOKEN_BYTES];
     token_make(env_real(), token);
     for (size_t i = 0; i < TOKEN_LEN; i++) {
@@ -41,7 +39,6 @@ static void every_changed_character_is_noticed(void **state)
 
 static void known_token(void **state)
 {
-    (void)state;
     static const char token[] = "shd_0123456789ABCDEFGHIJabcdefghijkl1ZpOpl";
     char hex[TOKEN_HEX_BYTES];
     assert_true(token_is_wellformed(token));
@@ -51,7 +48,6 @@ static void known_token(void **state)
 
 static void other_shapes_are_refused(void **state)
 {
-    (void)state;
     assert_false(token_is_wellformed(""));
     assert_false(token_is_wellformed("shd_"));
     assert_false(token_is_wellformed("exk_0123456789ABCDEFGHIJabcdefghijkl0uTlZh"));
@@ -61,7 +57,6 @@ static void other_shapes_are_refused(void **state)
 /* A token with the right checksum and one character outside of base62. */
 static void other_characters_are_refused(void **state)
 {
-    (void)state;
     for (unsigned c = 1; c < 256; c++) {
         char token[TOKEN_BYTES] = "shd_0123456789ABCDEFGHIJabcdefghijk";
         const bool is_in_base62 = c < 128 && isalnum((int)c);

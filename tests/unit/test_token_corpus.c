@@ -36,7 +36,6 @@ static size_t draw(size_t below)
 
 static wall_us fixed_wall(const struct env *e)
 {
-    (void)e;
     return NOW_US;
 }
 
@@ -54,7 +53,6 @@ static void add_token(char token[static TOKEN_BYTES], int number)
 
 static int setup(void **state)
 {
-    (void)state;
     if (sodium_init() < 0)
         return -1;
     print_message("seed %#llx\n", (unsigned long long)seed);
@@ -71,7 +69,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     view_free(api.options.view);
     rate_limit_done(&api.auth_failures);
     return 0;
@@ -209,7 +206,6 @@ static uint64_t refused(enum auth_failure why)
 
 static void stored_tokens_pass(void **state)
 {
-    (void)state;
     char spaced[TEXT_BYTES], checked[TEXT_BYTES];
     for (int i = 0; i < TOKENS; i++) {
         (void)snprintf(spaced, sizeof(spaced), "  %.*s", TOKEN_LEN, tokens[i]);
@@ -224,7 +220,6 @@ static void stored_tokens_pass(void **state)
 
 static void mutated_tokens_never_pass(void **state)
 {
-    (void)state;
     const uint64_t malformed = refused(AUTH_MALFORMED), unknown = refused(AUTH_UNKNOWN);
     unsigned asked = 0, checksums = 0;
     while (asked < MUTATIONS) {

@@ -21,7 +21,6 @@
 
 static void ht51_traceparent_is_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *field;
         int flags; /* -1: invalid */
@@ -63,7 +62,6 @@ static void ht51_traceparent_is_read(void **state)
 
 static void ht51_outgoing_calls_have_parents_of_their_own(void **state)
 {
-    (void)state;
     struct trace t, read;
     char one[TRACEPARENT_BYTES], other[TRACEPARENT_BYTES];
     assert_true(trace_parse("07-" ID "-" PARENT "-03-x", &t));
@@ -89,13 +87,11 @@ static void ht51_outgoing_calls_have_parents_of_their_own(void **state)
 
 static void real_zero(const struct env *env, void *bytes, size_t len)
 {
-    (void)env;
     memset(bytes, 0, len);
 }
 
 static void ht51_ids_are_never_all_zero(void **state)
 {
-    (void)state;
     const struct env zero = {.random = real_zero};
     struct trace t;
     char field[TRACEPARENT_BYTES];
@@ -107,7 +103,6 @@ static void ht51_ids_are_never_all_zero(void **state)
 
 static void ht51_a_trace_is_stored_with_its_operation(void **state)
 {
-    (void)state;
     struct operation *op = operation_new();
     memcpy(op->id, "op_1", 5);
     op->project = mem_strdup("p");
@@ -167,7 +162,6 @@ static struct span span_of(const struct trace *t)
 
 static void ob13_nothing_is_recorded_until_it_is_wanted(void **state)
 {
-    (void)state;
     struct trace t = sampled();
     span_decide(env_real(), &t, false);
     assert_int_equal(t.flags, 1); /* the caller's flag is passed on */
@@ -181,7 +175,6 @@ static void ob13_nothing_is_recorded_until_it_is_wanted(void **state)
 
 static void ob14_dice_and_trusted_callers(void **state)
 {
-    (void)state;
     static const struct {
         int ratio;
         uint8_t flags;
@@ -212,7 +205,6 @@ static double dropped_spans(void)
 
 static void queue_is_bounded(void **state)
 {
-    (void)state;
     enum { TOO_MANY = 10 };
     const struct trace t = sampled();
     const struct span s = span_of(&t);
@@ -234,7 +226,6 @@ static void queue_is_bounded(void **state)
 
 static void bytes_that_wait_are_bounded(void **state)
 {
-    (void)state;
     enum { LONG = 4000 };
     static char text[LONG + 1];
     struct span_note notes[SPAN_NOTES_MAX + 5];
@@ -273,7 +264,6 @@ static void bytes_that_wait_are_bounded(void **state)
 
 static void spans_of_parts_are_the_same_each_time(void **state)
 {
-    (void)state;
     char one[TRACE_SPAN_BYTES], again[TRACE_SPAN_BYTES], other[TRACE_SPAN_BYTES], field[TRACEPARENT_BYTES];
     struct trace t = sampled();
     trace_span_of("op_1", 0, one);
@@ -287,7 +277,6 @@ static void spans_of_parts_are_the_same_each_time(void **state)
 
 static void message_of_an_operation_is_stored_once(void **state)
 {
-    (void)state;
     struct operation *op = operation_new();
     operation_says(op, 1, "first");
     operation_says(op, 2, "first"); /* the same text again */
@@ -314,7 +303,6 @@ static void message_of_an_operation_is_stored_once(void **state)
 
 static void ratios_are_from_0_to_1(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int millionths; /* -1: none */
@@ -334,7 +322,6 @@ static void ratios_are_from_0_to_1(void **state)
 
 static void ht40_origins_are_exact(void **state)
 {
-    (void)state;
     static const char *const good[] = {
         "https://console.example.com", "http://localhost:3000", "https://a",   "https://10.0.0.1:8443",
         "http://[::1]:8080",           "https://[2001:db8::1]", "https://a:80"};

@@ -676,7 +676,6 @@ static int h2_choose(SSL *ssl, const unsigned char **ret, unsigned char *ret_len
 {
     static const unsigned char h2[] = "\x02h2";
     unsigned char *chosen;
-    (void)ssl, (void)ctx;
     const int r = SSL_select_next_proto(&chosen, ret_len, h2, sizeof(h2) - 1, offered, offered_len);
     *ret = chosen;
     return r == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;

@@ -31,7 +31,6 @@ static void expect_operation(struct running *d, enum operation_type type, const 
 
 static void an_operation_without_its_cluster_ends_as_failed(void **state)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID};
     struct running *d = one_shoot_start(&cleura);
     cleura.away = true;
@@ -60,7 +59,6 @@ static void an_operation_without_its_cluster_ends_as_failed(void **state)
 /* Cleura has no shoots, and refuses to create one now. */
 static struct canned_answer cannot_make(void *ctx, const struct seen_request *request)
 {
-    (void)ctx;
     struct canned_answer answer = {HTTP_ANSWERED, 200, "[]", NULL, 10 * US_PER_MS};
     if (strstr(request->url, "/auth/")) {
         answer.status = 201;
@@ -88,7 +86,6 @@ static void create(struct running *d)
 
 static void a_cluster_without_its_create_may_be_made_anew(void **state)
 {
-    (void)state;
     const struct polling polling = {10 * US_PER_S, 3600 * US_PER_S, 3600 * US_PER_S};
     struct running *d = MEM_NEW(struct running);
     running_init(d, 7, 1, &polling);

@@ -395,7 +395,6 @@ static struct shoot *decode(decode_shoot *one, const json_t *doc)
 
 static void both_drivers_decode_to_the_same_words(void **state)
 {
-    (void)state;
     static const char v2[] =
         "{\"name\":\"example\",\"uid\":\"99999999-8888-7777-6666-555555555555\",\"kubernetes\":{\"version\":"
         "\"1.33.7\"},\"purpose\":"
@@ -445,7 +444,6 @@ static void both_drivers_decode_to_the_same_words(void **state)
 
 static void rubbish_decodes_to_nothing(void **state)
 {
-    (void)state;
     static const char *const rows[] = {"{}", "[]", "5", "null", "{\"name\":5}", "{\"metadata\":{}}"};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *doc CLEANUP_JSON = json_parse_lenient(rows[i], strlen(rows[i]), NULL);
@@ -465,7 +463,6 @@ static void each_api_has_the_driver_of_its_name(void **state)
         const struct upstream_driver *driver;
     } rows[] = {CLEURA_APIS(ROW)};
 #undef ROW
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct config_account account = {.api = rows[i].api};
         assert_ptr_equal(driver_of(&account), rows[i].driver);
@@ -551,7 +548,6 @@ static void each_driver_says_its_calls(void **state)
 
 static void url_segments_are_encoded_UP_8(void **state)
 {
-    (void)state;
     char *text CLEANUP_FREE = url_segment("a/b c..%?#");
     assert_string_equal(text, "a%2Fb%20c..%25%3F%23");
 }

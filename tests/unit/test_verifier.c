@@ -69,7 +69,6 @@ static bool submit(uint64_t client, int number)
 
 static int setup(void **state)
 {
-    (void)state;
     verifier = (struct verifier){.is_stopping = false};
     virtual_init(&world, 7);
     worked = dropped = 0;
@@ -80,7 +79,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     (void)sem_destroy(&begun);
     (void)sem_destroy(&go_on);
     return 0;
@@ -95,7 +93,6 @@ static void end(void)
 
 static void jobs_are_done_in_their_order(void **state)
 {
-    (void)state;
     for (int i = 0; i < 5; i++)
         assert_true(submit((uint64_t)i, i));
     for (int i = 0; i < 5; i++) {
@@ -118,7 +115,6 @@ static int next(void)
 
 static void clients_take_turns(void **state)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(submit(7, i));
     (void)sem_wait(&begun);
@@ -136,7 +132,6 @@ static void clients_take_turns(void **state)
  * it has few. */
 static void a_client_has_as_many_places_as_it_may_be_wrong(void **state)
 {
-    (void)state;
     assert_true(submit_with(7, 0, 3));
     (void)sem_wait(&begun);
     for (int i = 1; i < 3 + FEW; i++)
@@ -160,7 +155,6 @@ static void a_client_has_as_many_places_as_it_may_be_wrong(void **state)
 /* Jobs of clients over their limit wait for those of all others, and for some time after each of them. */
 static void clients_over_their_limit_are_slow(void **state)
 {
-    (void)state;
     assert_true(submit(7, 0));
     (void)sem_wait(&begun);
     assert_true(submit_with(8, 80, 0));
@@ -186,7 +180,6 @@ static void clients_over_their_limit_are_slow(void **state)
 /* Unfinished work keeps its place, and is continued after a time in which other jobs are done. */
 static void unfinished_work_is_continued(void **state)
 {
-    (void)state;
     assert_true(submit_times(7, 70, INT64_MAX, 3));
     (void)sem_wait(&begun);
     assert_true(submit(8, 80));
@@ -205,7 +198,6 @@ static void unfinished_work_is_continued(void **state)
 
 static void a_client_has_a_part_of_the_places(void **state)
 {
-    (void)state;
     assert_true(submit(7, 0));
     (void)sem_wait(&begun); /* the job in progress has a place, too */
     for (int i = 1; i < OWN; i++)
@@ -224,7 +216,6 @@ static void a_client_has_a_part_of_the_places(void **state)
 
 static void there_is_a_limit_for_all(void **state)
 {
-    (void)state;
     for (int i = 0; i < ALL; i++)
         assert_true(submit((uint64_t)i, i));
     assert_int_equal(verifier_taken(&verifier), ALL);
@@ -241,7 +232,6 @@ static void there_is_a_limit_for_all(void **state)
 
 static void a_place_may_be_given_back(void **state)
 {
-    (void)state;
     for (int i = 0; i < OWN; i++)
         assert_int_equal(verifier_take_place(&verifier, 7, INT64_MAX), VERIFIER_USUAL);
     assert_int_equal(verifier_take_place(&verifier, 7, INT64_MAX), VERIFIER_NO_PLACE);
@@ -268,7 +258,6 @@ static void *let_go_after_stop(void *arg)
 
 static void a_stop_ends_the_job_and_drops_the_rest(void **state)
 {
-    (void)state;
     for (int i = 0; i < 100; i++)
         assert_true(submit((uint64_t)i, i));
     (void)sem_wait(&begun);

@@ -58,7 +58,6 @@ static void publish_counted(struct view *v, size_t most)
 /* One change among ten thousand entries copies only the neighbours of the entry. */
 static void b2_a_publish_costs_what_changed(void **state)
 {
-    (void)state;
     struct view *v = view_new();
     for (unsigned i = 0; i < MANY; i++)
         stage(v, 2 * i, "a");
@@ -78,7 +77,6 @@ static void b2_a_publish_costs_what_changed(void **state)
  * discovery. */
 static void b2_the_first_of_many_are_shown_one_by_one(void **state)
 {
-    (void)state;
     struct view *v = view_new();
     for (unsigned i = 0; i < MANY; i++) {
         stage(v, i * 7919 % MANY, "a");
@@ -143,7 +141,6 @@ static void check_chunks(const struct view_snapshot *s)
 
 static void any_history_is_shown_as_it_was(void **state)
 {
-    (void)state;
     struct virtual_world w;
     unsigned char there[KEYS] = {0};
     virtual_init(&w, 11);
@@ -224,7 +221,6 @@ static void check_written(const struct view_blob *b, wall_us seen_at)
 /* Times with and without a fraction have different lengths. */
 static void cluster_seen_again_shows_the_newest_time(void **state)
 {
-    (void)state;
     static const wall_us times[] = {FIRST_SEEN * (wall_us)SECOND, FIRST_SEEN * (wall_us)SECOND + 7,
                                     (FIRST_SEEN + 60) * (wall_us)SECOND};
     for (size_t first = 0; first < ARRAY_LEN(times); first++) {
@@ -281,7 +277,6 @@ static void *read_until_over(void *arg)
 
 static void readers_never_see_an_older_look_after_a_newer(void **state)
 {
-    (void)state;
     struct looks looks = {.view = view_new()};
     pthread_t threads[3];
     stage_cluster(looks.view, "p/dev", FIRST_SEEN * (wall_us)SECOND);
@@ -305,7 +300,6 @@ static void readers_never_see_an_older_look_after_a_newer(void **state)
  * among them. */
 static void former_tokens_are_known_for_a_while(void **state)
 {
-    (void)state;
     struct view *v = view_new();
     char key[65];
     for (unsigned i = 0; i <= VIEW_FORMER_TOKENS; i++) {

@@ -384,15 +384,11 @@ static void run_until_seen(struct fixture *f, unsigned count)
 
 static struct reply status_ok(const struct request *request, unsigned number)
 {
-    (void)request;
-    (void)number;
     return (struct reply){.status = 204, .latency_us = 30 * US_PER_MS};
 }
 
 static struct reply status_503(const struct request *request, unsigned number)
 {
-    (void)request;
-    (void)number;
     return (struct reply){.status = 503};
 }
 
@@ -482,7 +478,6 @@ static char retry_after[TIME_TEXT_BYTES];
 
 static struct reply busy_once(const struct request *request, unsigned number)
 {
-    (void)request;
     return number ? (struct reply){.status = 200} : (struct reply){.status = 429, .retry_after = retry_after};
 }
 
@@ -533,7 +528,6 @@ static int failing_status;
 
 static struct reply fails_once(const struct request *request, unsigned number)
 {
-    (void)request;
     return number ? (struct reply){.status = 200}
                   : (struct reply){.status = failing_status, .retry_after = "600"};
 }
@@ -576,8 +570,6 @@ static void a_throttled_endpoint_is_left_alone(void **state)
 
 static struct reply gone(const struct request *request, unsigned number)
 {
-    (void)request;
-    (void)number;
     return (struct reply){.status = 410};
 }
 
@@ -710,7 +702,6 @@ static void removal_before_the_decision(void **state)
 
 static struct reply gone_later_and_later(const struct request *request, unsigned number)
 {
-    (void)request;
     return (struct reply){.status = 410, .latency_us = (number + 1) * US_PER_S};
 }
 
@@ -736,7 +727,6 @@ static void attempts_at_once_make_one_report(void **state)
 
 static struct reply moved(const struct request *request, unsigned number)
 {
-    (void)request;
     return (struct reply){.status = number ? 200 : 301};
 }
 
@@ -784,7 +774,6 @@ static void wh22_answers_have_sanitized_names(void **state)
         {{.outcome = HTTP_NOT_SENT}, "not_sent"},
         {{.outcome = HTTP_BROKEN, .error = "reset"}, "connection_lost"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_string_equal(attempt_result_name(attempt_result_of(&rows[i].answer)), rows[i].name);
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++)
@@ -848,7 +837,6 @@ static struct reply first_reply;
 
 static struct reply first_then_ok(const struct request *request, unsigned number)
 {
-    (void)request;
     return number ? (struct reply){.status = 200} : first_reply;
 }
 
@@ -988,7 +976,6 @@ static void wh6_a_rotation_signs_with_both(void **state)
 static struct reply echoes(const struct request *request, unsigned number)
 {
     static char body[4096];
-    (void)number;
     (void)snprintf(body, sizeof(body), "%0200d you sent %s\r\nBearer abcdef %02000d", 0,
                    request->authorization, 0);
     return (struct reply){.status = 500, .body = body};
@@ -1047,7 +1034,6 @@ static void wh22_snippets_are_printable(void **state)
     const struct subscription none = {0};
     const struct seal_key key = {{0}};
     char snippet[DELIVERY_SNIPPET_BYTES];
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         snippet_write(snippet, rows[i].body, strlen(rows[i].body), &none, &key);
         assert_string_equal(snippet, rows[i].snippet);
@@ -1064,8 +1050,6 @@ static void wh22_snippets_are_printable(void **state)
 
 static struct reply slow(const struct request *request, unsigned number)
 {
-    (void)request;
-    (void)number;
     return (struct reply){.status = 200, .latency_us = 10 * US_PER_S};
 }
 
@@ -1085,8 +1069,6 @@ static void one_at_a_time_per_subscription(void **state)
 
 static struct reply a_hangs_all(const struct request *request, unsigned number)
 {
-    (void)request;
-    (void)number;
     return (struct reply){.outcome = HTTP_TIMEOUT, .error = "timeout", .latency_us = 20 * US_PER_S};
 }
 
@@ -1139,7 +1121,6 @@ static void a_failing_receiver_is_tried_one_by_one(void **state)
 
 static struct reply a_hangs(const struct request *request, unsigned number)
 {
-    (void)number;
     if (strstr(request->url, "wh_a"))
         return (struct reply){.outcome = HTTP_TIMEOUT, .error = "timeout", .latency_us = 20 * US_PER_S};
     return (struct reply){.status = 200};
@@ -1392,7 +1373,6 @@ static void disabling_stops_what_is_under_way(void **state)
 
 static struct reply slowly_gone(const struct request *request, unsigned number)
 {
-    (void)number;
     bool is_old = strstr(request->url, "key=private") != NULL;
     return (struct reply){.status = is_old ? 410 : 200, .latency_us = 10 * US_PER_S};
 }

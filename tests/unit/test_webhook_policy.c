@@ -89,7 +89,6 @@ static void wh20_knows_the_edges_of_denied_networks(void **state)
         {"ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL, NULL},
     };
     struct config config = {0};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_false(allowed(&config, rows[i].first));
         assert_false(allowed(&config, rows[i].last));
@@ -107,7 +106,6 @@ static void wh20_the_allow_list_opens_what_it_contains(void **state)
     char *allow[] = {(char[]){"10.1.0.0/16"}, (char[]){"192.168.7.9"}, (char[]){"fd00:1::/32"},
                      (char[]){"hooks.internal"}, NULL};
     struct config config = {.webhooks.allow = allow};
-    (void)state;
     assert_true(allowed(&config, "10.1.0.0"));
     assert_true(allowed(&config, "10.1.255.255"));
     assert_true(allowed(&config, "::ffff:10.1.2.3"));
@@ -158,7 +156,6 @@ static void wh20_an_allowed_host_may_be_private_but_not_local_to_the_link(void *
     char *hosts[] = {(char[]){"hooks.internal"}, NULL};
     char *all[] = {(char[]){"hooks.internal"}, (char[]){"169.254.0.0/16"}, (char[]){"fe80::/10"}, NULL};
     struct config config = {.webhooks.allow = hosts};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (allowed_for(&config, "Hooks.Internal.", rows[i].address) != rows[i].open)
             fail_msg("%s", rows[i].address);
@@ -188,7 +185,6 @@ static void wh20_hosts_of_clouds_are_named(void **state)
         {"64:ff9b::a9fe:a9fe", "64:ff9b::/96", "169.254.169.254"},
         {"64:ff9b::a9fe:a9fe", "0.0.0.0/0", "64:ff9b::a9fe:a9fe"},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *wide CLEANUP_FREE = mem_strdup(rows[i].wide);
         char *named CLEANUP_FREE = mem_strdup(rows[i].named);
@@ -206,7 +202,6 @@ static void all_of_ipv6_is_not_ipv4(void **state)
 {
     char *allow[] = {(char[]){"::/0"}, NULL};
     struct config config = {.webhooks.allow = allow};
-    (void)state;
     assert_true(allowed(&config, "fd00::1"));
     assert_false(allowed(&config, "10.0.0.1"));
     assert_false(allowed(&config, "::ffff:10.0.0.1"));
@@ -223,7 +218,6 @@ static void reads_networks(void **state)
         "10.0.0.0/+8"};
     struct cidr cidr;
     struct ip ip;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_true(cidr_parse(good[i], &cidr));
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -235,7 +229,6 @@ static void reads_networks(void **state)
 
 static void separates_mistyped_entries_from_names(void **state)
 {
-    (void)state;
     assert_true(webhook_allow_entry_is_valid("10.0.0.0/8"));
     assert_true(webhook_allow_entry_is_valid("hooks.example.org"));
     assert_true(webhook_allow_entry_is_valid("localhost"));
@@ -335,7 +328,6 @@ static void wh18_names_every_fault_of_a_url(void **state)
         {"https://[::1/", "invalid_url"},
     };
     const struct config config = {0};
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         expect_faults(&config, rows[i].url, rows[i].codes);
 }
@@ -344,7 +336,6 @@ static void wh18_limits_the_length(void **state)
 {
     const struct config config = {0};
     char url[2050];
-    (void)state;
     memset(url, 'a', sizeof(url));
     memcpy(url, "https://h.example/", 18);
     url[2048] = '\0';
@@ -359,7 +350,6 @@ static void the_configuration_opens_ports_schemes_and_networks(void **state)
     char *allow[] = {(char[]){"127.0.0.0/8"}, (char[]){"fd00::/8"}, (char[]){"hooks.internal"}, NULL};
     int ports[] = {8443, 0};
     const struct config config = {.webhooks = {.allow = allow, .allow_http = true, .ports = ports}};
-    (void)state;
     expect_faults(&config, "http://hooks.example.org/", "");
     expect_faults(&config, "https://hooks.example.org:80/", "");
     expect_faults(&config, "https://hooks.example.org:8443/", "");

@@ -32,7 +32,6 @@ struct fixture {
 /* Only the receiver at GONE_URL refuses all that comes. */
 static struct canned_answer answer(void *ctx, const struct seen_request *request)
 {
-    (void)ctx;
     return (struct canned_answer){HTTP_ANSWERED, strcmp(request->url, GONE_URL) ? 204 : 410, NULL, NULL,
                                   ANSWER_US};
 }

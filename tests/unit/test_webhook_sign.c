@@ -26,7 +26,6 @@ static void wh4_signs_the_published_vectors(void **state)
         {"whsec_dGVzdC1zZWNyZXQta2V5LTI0LWJ5dGVzIQ==", "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W", 1700000000,
          "{\"type\":\"ping\"}", "v1,h0MMKNDHsj6C/cbkz7JW3s/WKDbZuSDKkZVJd7F6pwY="},
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char *signature CLEANUP_FREE =
             webhook_sign(rows[i].secret, rows[i].id, rows[i].at_s, rows[i].body, strlen(rows[i].body));
@@ -40,7 +39,6 @@ static void wh5_signs_the_published_vector_of_ed25519(void **state)
     static const char secret[] =
         "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
     static const char body[] = "{\"test\": 2432232314}";
-    (void)state;
     char *signature CLEANUP_FREE =
         webhook_sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body, strlen(body));
     assert_string_equal(signature,
@@ -51,7 +49,6 @@ static void wh5_signs_the_published_vector_of_ed25519(void **state)
 static void wh3_every_signed_part_counts(void **state)
 {
     static const char secret[] = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    (void)state;
     char *base CLEANUP_FREE = webhook_sign(secret, "evt_1", 1, "{}", 2);
     char *other_id CLEANUP_FREE = webhook_sign(secret, "evt_2", 1, "{}", 2);
     char *other_time CLEANUP_FREE = webhook_sign(secret, "evt_1", 2, "{}", 2);
@@ -80,7 +77,6 @@ static void wh4_refuses_what_is_not_a_secret(void **state)
         "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6K",
         "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_null(webhook_sign(bad[i], "evt_1", 1, "{}", 2));
     assert_null(webhook_sign(NULL, "evt_1", 1, "{}", 2));
@@ -90,7 +86,6 @@ static void a_sealed_secret_belongs_to_its_subscription(void **state)
 {
     struct seal_key key = {{1, 2, 3}};
     size_t len = 0;
-    (void)state;
     char *mine CLEANUP_FREE = webhook_seal_context("wh_1");
     char *other CLEANUP_FREE = webhook_seal_context("wh_2");
     uint8_t *sealed CLEANUP_FREE = seal(&key, env_real(), mine, "whsec_x", &len);
@@ -108,7 +103,6 @@ static void wh5_a_new_pair_shows_only_its_public_half(void **state)
     struct virtual_world world;
     struct signing_key key;
     char *shown = NULL;
-    (void)state;
     virtual_init(&world, 7);
     assert_true(webhook_key_new(&world.env, &seal_of_house, "wh_1", SIGNATURE_V1A, &key, &shown));
     assert_null(shown);
@@ -140,7 +134,6 @@ static void wh4_new_secrets_are_shown_kept_sealed_and_differ(void **state)
     struct signing_key key, other;
     char *shown CLEANUP_SECRET = NULL;
     char *another CLEANUP_SECRET = NULL;
-    (void)state;
     virtual_init(&world, 7);
     assert_true(webhook_key_new(&world.env, &seal_of_house, "wh_1", SIGNATURE_V1, &key, &shown));
     assert_true(webhook_key_new(&world.env, &seal_of_house, "wh_1", SIGNATURE_V1, &other, &another));
@@ -174,7 +167,6 @@ static void wh4_a_given_secret_has_24_to_64_bytes(void **state)
         {NULL, false},
     };
     struct virtual_world world;
-    (void)state;
     virtual_init(&world, 7);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct signing_key key = {0};
@@ -212,7 +204,6 @@ static void wh6_every_living_key_signs_newest_first(void **state)
     struct virtual_world world;
     struct subscription *s = MEM_NEW(struct subscription);
     struct signing_key key;
-    (void)state;
     virtual_init(&world, 7);
     memcpy(s->id, "wh_1", 5);
     wall_us now = env_wall(&world.env);
@@ -282,7 +273,6 @@ static void permitted_headers(void **state)
         {"X-Team", "\xc3\xa4", "invalid_header_value"},
     };
     struct virtual_world world;
-    (void)state;
     virtual_init(&world, 7);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct problem *faults CLEANUP_PROBLEM = NULL;
@@ -303,7 +293,6 @@ static void permitted_headers(void **state)
 static void headers_have_their_length(void **state)
 {
     char name[66], value[1026];
-    (void)state;
     memset(name, 'n', sizeof(name));
     memset(value, 'v', sizeof(value));
     name[64] = value[1024] = '\0';
@@ -321,7 +310,6 @@ static void a_sealed_header_belongs_to_its_name_and_subscription(void **state)
 {
     struct virtual_world world;
     struct webhook_header header;
-    (void)state;
     virtual_init(&world, 7);
     assert_true(webhook_header_seal(&world.env, &seal_of_house, "wh_1", "X-Key", "hidden", &header));
     char *value CLEANUP_SECRET = webhook_header_open(&seal_of_house, "wh_1", &header);

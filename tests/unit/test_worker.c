@@ -131,7 +131,6 @@ static void keep_line(enum log_level level, const char *message, const char *con
 static void burn(struct loop_timer *timer)
 {
     struct timespec t = {0};
-    (void)timer;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     const int64_t end = (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / 1000 + 30 * US_PER_MS;
     while ((int64_t)t.tv_sec * US_PER_S + t.tv_nsec / 1000 < end)
@@ -141,7 +140,6 @@ static void burn(struct loop_timer *timer)
 static void rest(struct loop_timer *timer)
 {
     static const struct timespec moment = {.tv_nsec = 30000000};
-    (void)timer;
     (void)nanosleep(&moment, NULL);
 }
 

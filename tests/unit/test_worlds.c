@@ -489,7 +489,6 @@ static const uint64_t telling[] = {6, 15, 40, 49};
 
 static void nothing_happens_that_nobody_asked_for(void **state)
 {
-    (void)state;
     random_test_run(
         &(struct random_test){"WORLD", run_seed, SEEDS, SEEDS_IN_FULL, telling, ARRAY_LEN(telling)});
 }

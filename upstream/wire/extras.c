@@ -8,10 +8,9 @@
 #include "upstream/wire/driver_private.h"
 
 /* The answer contains nothing but the stage. When the stage cannot be read, the answer is not understood. */
-bool decode_ca_stage(struct decoding *d, const struct answer_about *about, json_t *doc,
+bool decode_ca_stage(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                      struct upstream_result *result)
 {
-    (void)about;
     const char *stage = decode_word(d, doc, "stage");
     if (!stage)
         return false;
@@ -33,10 +32,9 @@ static json_t *credentials(struct decoding *d, const json_t *doc, const char *na
     return ours;
 }
 
-bool decode_monitoring(struct decoding *d, const struct answer_about *about, json_t *doc,
+bool decode_monitoring(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                        struct upstream_result *result)
 {
-    (void)about;
     json_t *prometheus = credentials(d, doc, "prometheus");
     json_t *plutono = credentials(d, doc, "plutono");
     if (!prometheus && !plutono)
@@ -107,10 +105,9 @@ bool decode_upgrade_check(struct decoding *d, const struct answer_about *about, 
 }
 
 /* Decodes a flat list [{region, project_id, domain_id}]. */
-bool decode_own_projects(struct decoding *d, const struct answer_about *about, json_t *doc,
+bool decode_own_projects(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                          struct upstream_result *result)
 {
-    (void)about;
     if (!decode_is_list(doc))
         return false;
     result->document = json_array();
@@ -130,7 +127,7 @@ bool decode_own_projects(struct decoding *d, const struct answer_about *about, j
     return true;
 }
 
-bool decode_quota(struct decoding *d, const struct answer_about *about, json_t *doc,
+bool decode_quota(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                   struct upstream_result *result)
 {
     enum { COMPUTE, STORAGE, NETWORKING, GROUPS };
@@ -153,7 +150,6 @@ bool decode_quota(struct decoding *d, const struct answer_about *about, json_t *
     };
     const json_t *groups[GROUPS];
     bool has_any = false;
-    (void)about;
     for (size_t i = 0; i < GROUPS; i++) {
         groups[i] = decode_member(d, doc, group_names[i], JSON_OBJECT);
         has_any |= json_is_object(groups[i]) && json_is_object(doc);
@@ -167,10 +163,9 @@ bool decode_quota(struct decoding *d, const struct answer_about *about, json_t *
     return true;
 }
 
-bool decode_name_taken(struct decoding *d, const struct answer_about *about, json_t *doc,
+bool decode_name_taken(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                        struct upstream_result *result)
 {
-    (void)about;
     json_t *taken CLEANUP_JSON = decode_bool(d, doc, "is_taken", false);
     if (!json_is_boolean(json_object_get(doc, "is_taken")))
         return false;
@@ -180,9 +175,8 @@ bool decode_name_taken(struct decoding *d, const struct answer_about *about, jso
 }
 
 /* The body is the key itself (CL-25), whatever the content type says. */
-bool decode_ssh_key(wall_us now, const char *body, size_t len, struct upstream_result *result)
+bool decode_ssh_key(wall_us now ATTR_UNUSED, const char *body, size_t len, struct upstream_result *result)
 {
-    (void)now;
     json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is not UTF-8 */
     bool ok = valid && strlen(body) == len && strstr(body, "PRIVATE KEY");
     json_wipe(valid);

@@ -25,10 +25,9 @@ static bool decode_profiles_v1(struct decoding *d, const struct answer_about *ab
     return (result->catalog = decode_catalog(d, profile, json_obj(profile, "spec"), about->region)) != NULL;
 }
 
-static bool decode_one_v1(struct decoding *d, const struct answer_about *about, json_t *doc,
+static bool decode_one_v1(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                           struct upstream_result *result)
 {
-    (void)about;
     result->shoot = decode_shoot_v1(d, doc);
     result->not_believed = d->fault;
     return result->shoot != NULL;
@@ -36,12 +35,11 @@ static bool decode_one_v1(struct decoding *d, const struct answer_about *about, 
 
 /* The answer to a create has a different form than the answer to a read. Only the uid in it is used:
  * it shows later which shoot of this name is the created one. */
-static bool decode_created_v1(struct decoding *d, const struct answer_about *about, json_t *doc,
+static bool decode_created_v1(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                               struct upstream_result *result)
 {
     const json_t *shoot = json_obj(doc, "shoot");
     const char *uid = decode_word(d, shoot, "uid");
-    (void)about;
     if (!uid || uuid_parse(uid, result->created_uid) != 0)
         uuid_clear(result->created_uid);
     return json_str(shoot, "name") != NULL;

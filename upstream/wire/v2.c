@@ -24,10 +24,9 @@ static bool decode_profiles_v2(struct decoding *d, const struct answer_about *ab
     return (result->catalog = decode_catalog(d, profile, profile, about->region)) != NULL;
 }
 
-static bool decode_one_v2(struct decoding *d, const struct answer_about *about, json_t *doc,
+static bool decode_one_v2(struct decoding *d, const struct answer_about *about ATTR_UNUSED, json_t *doc,
                           struct upstream_result *result)
 {
-    (void)about;
     result->shoot = decode_shoot_v2(d, doc);
     result->not_believed = d->fault;
     return result->shoot != NULL;

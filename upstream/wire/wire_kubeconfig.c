@@ -29,9 +29,9 @@ bool kubeconfig_is_plausible(const char *text)
 }
 
 /* Without this function OpenSSL would ask for a pass phrase on the terminal, and wait. */
-static int no_pass_phrase(char *buf, int size, int writing, void *ctx)
+static int no_pass_phrase(char *buf ATTR_UNUSED, int size ATTR_UNUSED, int writing ATTR_UNUSED,
+                          void *ctx ATTR_UNUSED)
 {
-    (void)buf, (void)size, (void)writing, (void)ctx;
     return -1;
 }
 
