@@ -14,6 +14,7 @@
 #include "cli/shootctl.h"
 #include "cli/words.h"
 #include "cli/yaml_in.h"
+#include "model/spec_hint.h"
 
 static void add(struct input_documents *documents, const char *path, size_t number, size_t of, json_t *value)
 {
@@ -133,12 +134,11 @@ json_t *document_body(const struct document *document, const char **ret_project)
         if (is_word_of(sent, name)) {
             (void)json_object_set(body, name, value);
         } else if (!is_word_of(answered, name)) {
-            const char *near = nearest_word(name, sent, ARRAY_LEN(sent) - 1);
+            char *hint CLEANUP_FREE = spec_member_hint(name);
             (void)cli_fail(END_USAGE,
-                           "%s: unknown member '%s'%s%s%s; a cluster has name, labels, description, "
+                           "%s: unknown member '%s'%s; a cluster has name, labels, description, "
                            "deletion_protection, spec",
-                           document->source, name, near ? "; did you mean '" : "", near ? near : "",
-                           near ? "'?" : "");
+                           document->source, name, hint);
             return NULL;
         }
     }

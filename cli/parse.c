@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "cli/glyphs.h"
 #include "cli/words.h"
 

@@ -94,12 +94,17 @@ void problem_free(struct problem *p)
     free(p);
 }
 
+bool problem_is_full(const struct problem *p)
+{
+    return p && json_array_size(p->faults) >= PROBLEM_MAX_FAULTS;
+}
+
 void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
                        const char *fault_code, json_t *valid, const char *detail, ...)
 {
     json_t *taken CLEANUP_JSON = valid;
     char *text CLEANUP_FREE = NULL;
-    if (*p && json_array_size((*p)->faults) >= PROBLEM_MAX_FAULTS)
+    if (problem_is_full(*p))
         return;
     va_list args;
     va_start(args, detail);

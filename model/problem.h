@@ -217,6 +217,9 @@ DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)
 void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
                        const char *fault_code, json_t *valid, const char *detail, ...) ATTR_PRINTF(7, 8);
 
+/* Whether further faults are left out. NULL is allowed. */
+bool problem_is_full(const struct problem *p);
+
 /* Makes the problem+json body; request_id may be NULL. The caller owns the object. */
 json_t *problem_to_json(const struct problem *p, const char *request_id);
 /* Makes the shorter form that an operation has in `error`: {code, title, detail, errors?, ...extra}. */

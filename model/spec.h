@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "model/names.h"
 #include "model/problem.h"
+#include "model/spec_hint.h"
 #include "model/upstream_abilities.h"
 
 struct spec_context {

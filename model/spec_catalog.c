@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "model/names.h"
 #include "model/spec_check_private.h"
 
@@ -162,7 +163,8 @@ static void fault_unknown_image(struct spec_check *k, const char *pointer, const
     json_t *item;
     json_array_foreach (json_arr(k->context->catalog, "machine_images"), i, item)
         (void)json_array_append(valid, json_object_get(item, "name"));
-    FAULT(k, pointer, "unknown_value", valid, "'%s' is not a machine image", name ? name : "");
+    char *text CLEANUP_FREE = word_refusal(name ? name : "", "a machine image", valid);
+    FAULT(k, pointer, "unknown_value", valid, "%s", text);
 }
 
 static void check_image_version(struct spec_check *k, const char *pointer, const json_t *image,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "model/names.h"
 #include "model/spec_check_private.h"
 #include "model/spec_limits.h"
@@ -70,13 +71,23 @@ static json_t *member_names(const struct spec_member *members, size_t count)
     return names;
 }
 
+/* `pointer` is that of the object with the member. */
+static void fault_unknown_member(struct spec_check *k, const char *pointer, const char *name,
+                                 const struct spec_member *members, size_t count)
+{
+    char *here CLEANUP_FREE = json_pointer_to(pointer, name);
+    json_t *valid = member_names(members, count);
+    char *hint CLEANUP_FREE = !strcmp(pointer, "#") ? spec_member_hint(name) : word_hint(name, valid);
+    FAULT(k, here, "unknown_member", valid, "is not a member that exists here%s", hint);
+}
+
 void spec_check_object(struct spec_check *k, const struct spec_member *members, size_t count,
                        const char *pointer, const json_t *object, const json_t *there)
 {
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
-        if (*k->faults && json_array_size((*k->faults)->faults) >= PROBLEM_MAX_FAULTS)
+        if (problem_is_full(*k->faults))
             return; /* more faults are not reported */
         char *here CLEANUP_FREE = json_pointer_to(pointer, name);
         const struct spec_member *m = NULL;
@@ -91,8 +102,7 @@ void spec_check_object(struct spec_check *k, const struct spec_member *members, 
             FAULT(k, here, "read_only", json_pack("[O]", old),
                   "is said by Cleura: leave it out, or as it is");
         else if (!m)
-            FAULT(k, here, "unknown_member", member_names(members, count),
-                  "is not a member that exists here");
+            fault_unknown_member(k, pointer, name, members, count);
         else if (!json_is_null(value))
             check_value(k, m, here, value, json_object_get(there, name));
     }
@@ -256,6 +266,15 @@ static const struct spec_member body_members[] = {
     {"deletion_protection", MEMBER_BOOL, 0, 0, NULL, NULL},
     {"spec", MEMBER_OBJECT, 0, 0, NULL, check_spec},
 };
+
+char *spec_member_hint(const char *name)
+{
+    json_t *body CLEANUP_JSON = member_names(body_members, ARRAY_LEN(body_members));
+    json_t *spec CLEANUP_JSON = member_names(spec_members, ARRAY_LEN(spec_members));
+    const char *inside = word_near(name, spec);
+    return inside && !word_near(name, body) ? mem_printf(": '%s' belongs into 'spec'", inside)
+                                            : word_hint(name, body);
+}
 
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults)

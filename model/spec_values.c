@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "model/spec_check_private.h"
 
 char *spec_pointer_at(const char *base, size_t index)
@@ -50,7 +51,10 @@ void spec_check_listed(struct spec_check *k, const char *pointer, const json_t *
     json_array_foreach (list, i, item)
         if (json_equal(item, value))
             return;
-    FAULT(k, pointer, "unknown_value", json_incref(list), "'%s' is not %s", json_string_value(value), what);
+    if (problem_is_full(*k->faults))
+        return;
+    char *text CLEANUP_FREE = word_refusal(json_string_value(value), what, list);
+    FAULT(k, pointer, "unknown_value", json_incref(list), "%s", text);
 }
 
 const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const json_t *observed_pools)

@@ -20,6 +20,7 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "base/timefmt.h"
 #include "config/values.h"
 #include "model/string_list.h"
@@ -58,8 +59,9 @@ static void read_types(struct request *r, struct command_events *events, struct 
         json_t *all = json_array();
         for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
             json_append_take(all, json_string(event_type_name((enum event_type)i)));
+        char *refusal CLEANUP_FREE = word_refusal(word, "an event type or a family such as cluster.*", all);
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value", all,
-                          "is not an event type or a family such as cluster.*");
+                          "%s", refusal);
     }
 }
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/near_word.h"
 #include "base/text.h"
 #include "cli/shootctl.h"
 #include "cli/verbs/verbs.h"
-#include "cli/words.h"
 
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 

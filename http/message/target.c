@@ -9,6 +9,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "base/timefmt.h"
 #include "model/problem.h"
 
@@ -229,10 +230,13 @@ static void read_enum(struct target_reading *in, unsigned id, const char *text)
             in->values->numbers[id] |= INT64_C(1) << value;
             continue;
         }
+        if (problem_is_full(in->problem))
+            return;
         json_t *valid = json_array();
         for (int i = 0; i < rule->max; i++)
             json_append_take(valid, json_string(rule->to_name(i)));
-        fault(in, rule->name, "unknown_value", valid, "is not one of the valid values");
+        char *refusal CLEANUP_FREE = word_refusal(word, "one of the valid values", valid);
+        fault(in, rule->name, "unknown_value", valid, refusal);
     }
 }
 
@@ -365,7 +369,9 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind ATTR_UNU
         for (unsigned i = 0; i < in->rule_count; i++)
             if (in->known & UINT64_C(1) << i)
                 json_append_take(known, json_string(in->rules[i].name));
-        fault(in, name, "unknown_parameter", known, "is not a parameter of this operation");
+        char *hint CLEANUP_FREE = word_hint(name, known);
+        char *text_of_fault CLEANUP_FREE = mem_printf("is not a parameter of this operation%s", hint);
+        fault(in, name, "unknown_parameter", known, text_of_fault);
     }
     if (id < 0)
         free(text);

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/near_word.h"
 #include "base/text.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/world/project.h"
@@ -23,7 +24,8 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
         for (size_t i = 0; i < count; i++)
             json_append_take(valid, json_string(known[i]));
         char *here CLEANUP_FREE = json_pointer_to("#", name);
-        BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here");
+        char *hint CLEANUP_FREE = word_hint(name, valid);
+        BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here%s", hint);
     }
 }
 
@@ -47,8 +49,9 @@ static void fault_at_item(const char *member, size_t i, const json_t *item, json
                           struct problem **faults)
 {
     char *here CLEANUP_FREE = mem_printf("#/%s/%zu", member, i);
-    BODY_FAULT(faults, here, "unknown_value", valid, "'%s' is not known",
-               json_is_string(item) ? json_string_value(item) : "?");
+    char *refusal CLEANUP_FREE =
+        word_refusal(json_is_string(item) ? json_string_value(item) : "?", "known", valid);
+    BODY_FAULT(faults, here, "unknown_value", valid, "%s", refusal);
 }
 
 static json_t *known_projects(struct reconcile *r, const struct command *cmd)

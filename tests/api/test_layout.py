@@ -41,7 +41,7 @@ MAY_INCLUDE = {
 }
 # The HTTP engine may include the problems, and nothing else of the model. Their registry is one list, with its own codes and ours. The
 # command line may include the words of the contract.
-OF_THE_MODEL = {"http": {"model/problem.h"}, "cli": {"model/names.h"}}
+OF_THE_MODEL = {"http": {"model/problem.h"}, "cli": {"model/names.h", "model/spec_hint.h"}}
 FOLDERS = set(MAY_INCLUDE)
 # The files beside each other in one folder, without its subfolders, may include each other and, of their own top folder, the
 # folders in their row.

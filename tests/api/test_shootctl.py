@@ -198,7 +198,7 @@ def test_a_life_without_a_terminal(ctl):
         assert words in told, told
     assert good(ctl("list", "--label", "team=web", "--phase", "ready", "--sort", "-name", "-o", "name")) == "life\n"
     assert good(ctl("list", "--label", "team=db", "-o", "name")) == ""
-    fails(ctl("list", "--phase", "redy"), REFUSED, "phase: is not one of the valid values", "valid: pending, creating, ready")
+    fails(ctl("list", "--phase", "redy"), REFUSED, "phase: 'redy' is not one of the valid values; did you mean 'ready'?", "valid: pending, creating, ready")
     assert good(ctl("hibernate", "life")) == "life: hibernate succeeded\n"
     assert good(ctl("hibernate", "life")) == "life: already hibernated\n"
     assert json.loads(good(ctl("wake", "life", "-o", "json")))["status"]["phase"] == "ready"
@@ -259,7 +259,8 @@ def test_apply_and_diff(ctl, tmp_path):
     assert done.returncode == DIFFERENT and "~ node_pools.default.machine_type" in done.stdout and "replaces nodes" in done.stdout, done.stdout
     fails(ctl("apply", "-f", "-", input=changed), USAGE, "replaces nodes", "--yes")
     assert good(ctl("apply", "-f", "-", "--yes", input=changed)) == "team-a/app-a configured\n"
-    for text, words in (("name: a\nname: b\n", "2: duplicate key 'name'"), ("name: a\nspecs: {}\n", "did you mean 'spec'?"), ("- a\n", "is no mapping"),
+    for text, words in (("name: a\nname: b\n", "2: duplicate key 'name'"), ("name: a\nspecs: {}\n", "did you mean 'spec'?"),
+                        ("name: a\nnodePools: []\n", "unknown member 'nodePools': 'node_pools' belongs into 'spec'"), ("- a\n", "is no mapping"),
                         ("spec: {}\n", "has no name"), ("name: a\n---\nname: a\n", "is also in another document"), ("# none\n", "there is no document")):
         fails(ctl("apply", "-f", "-", input=text), USAGE, words)
     fails(ctl("apply", "-f", tmp_path / "none.yaml"), USAGE, "No such file")

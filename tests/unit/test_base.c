@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
+#include "base/near_word.h"
 #include "base/seal_key.h"
 #include "base/settled_clock.h"
 #include "base/text.h"
@@ -857,6 +858,38 @@ static void clients_of_one_network_are_one(void **state)
     assert_true(network_of("192.0.2.1") != network_of("193.0.2.1"));
 }
 
+static void a_near_word_is_found_and_a_far_one_not(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"list", "login", "wait", "node_pools", "kubernetes_version", "a"};
+    static const struct {
+        const char *typed, *near;
+    } rows[] = {
+        {"lsit", "list"},
+        {"nodePools", "node_pools"},
+        {"NODE_POOLS", "node_pools"},
+        {"NodePool", "node_pools"},
+        {"kubernetesVersion", "kubernetes_version"},
+        {"kuberntesVersoin", "kubernetes_version"},
+        {"kube", "kubernetes_version"},
+        {"list", "list"},
+        {"logs", NULL},
+        {"edit", NULL},
+        {"x", NULL},
+        {"", NULL},
+        {"a_word_of_more_letters_than_any_of_the_list_has", NULL},
+        {"\xff\xfe\x01", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *near = nearest_word(rows[i].typed, words, ARRAY_LEN(words));
+        if (rows[i].near)
+            assert_string_equal(near, rows[i].near);
+        else if (near)
+            fail_msg("'%s' is near '%s'", rows[i].typed, near);
+    }
+    assert_null(nearest_word("x", NULL, 0));
+}
+
 static void metrics_have_their_text_form_OB_2(void **state)
 {
     static const struct histogram_edges edges = {3, {500, 1000000, 360000000000}};
@@ -1086,6 +1119,7 @@ int main(void)
         cmocka_unit_test(buffer_refuses_past_its_maximum),
         cmocka_unit_test(mapped_addresses_are_written_as_ipv4),
         cmocka_unit_test(clients_of_one_network_are_one),
+        cmocka_unit_test(a_near_word_is_found_and_a_far_one_not),
         cmocka_unit_test(metrics_have_their_text_form_OB_2),
         cmocka_unit_test(metrics_have_the_form_of_openmetrics),
         cmocka_unit_test(heap_orders_moves_and_removes),

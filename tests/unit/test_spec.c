@@ -599,6 +599,59 @@ static void all_faults_come_at_once(void **state)
     check_rows(&row, 1, &(const struct setting){.form = SPEC_FORM});
 }
 
+static void an_unknown_member_is_told_where_it_belongs(void **state)
+{
+    (void)state;
+    static const char none[] = "is not a member that exists here";
+    static const struct {
+        const char *body, *hint;
+    } rows[] = {
+        {"{'kubernetes_version':'1.33'}", ": 'kubernetes_version' belongs into 'spec'"},
+        {"{'nodePools':[]}", ": 'node_pools' belongs into 'spec'"},
+        {"{'allowed_cidrs':null}", ": 'allowed_cidrs' belongs into 'spec'"},
+        {"{'deletionProtection':true}", "; did you mean 'deletion_protection'?"},
+        {"{'lables':{}}", "; did you mean 'labels'?"},
+        {"{'colour':1}", ""},
+        {"{'x\\u0007y':1}", ""},
+        {"{'spec':{'nodePools':[]}}", "; did you mean 'node_pools'?"},
+        {"{'spec':{'labels':{}}}", ""},
+        {"{'spec':{'node_pools':[{'machineType':'b.2c4gb'}]}}", "; did you mean 'machine_type'?"},
+        {"{'spec':{'node_pools':[{'volumeSize':9}]}}", "; did you mean 'volume_size_gib'?"},
+        {"{'spec':{'maintenance':{'autoUpdateKubernetes':true}}}",
+         "; did you mean 'auto_update_kubernetes'?"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *doc CLEANUP_JSON = parse(rows[i].body);
+        json_object_set_new(doc, "name", json_string("dev"));
+        struct problem *faults CLEANUP_PROBLEM = NULL;
+        spec_check_body(doc, SPEC_CREATE, &(const struct spec_context){.abilities = abilities_of(API_V2)},
+                        &faults);
+        const json_t *fault = json_array_get(faults->faults, 0);
+        char *wanted CLEANUP_FREE = mem_printf("%s%s", none, rows[i].hint);
+        assert_string_equal(json_str(fault, "code"), "unknown_member");
+        assert_string_equal(json_str(fault, "detail"), wanted);
+    }
+}
+
+static void an_unknown_value_is_told_the_near_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pool, *detail;
+    } rows[] = {
+        {"{'machine_type':'b.2c4bg'}", "'b.2c4bg' is not a usable machine type; did you mean 'b.2c4gb'?"},
+        {"{'machine_type':'huge'}", "'huge' is not a usable machine type"},
+        {"{'zones':['AZ1']}", "'AZ1' is not a zone of the region; did you mean 'az1'?"},
+        {"{'image':{'name':'gardnlinux'}}",
+         "'gardnlinux' is not a machine image; did you mean 'gardenlinux'?"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *body CLEANUP_FREE = fill(POOL_FORM, rows[i].pool);
+        struct problem *problem CLEANUP_PROBLEM = check_body(body, &(const struct setting){.v1 = false});
+        assert_string_equal(json_str(json_array_get(problem->faults, 0), "detail"), rows[i].detail);
+    }
+}
+
 static void a_put_may_repeat_its_own_name(void **state)
 {
     static const struct {
@@ -1249,6 +1302,8 @@ int main(void)
         cmocka_unit_test(maintenance_windows),
         cmocka_unit_test(v1_accounts_have_fewer_members),
         cmocka_unit_test(all_faults_come_at_once),
+        cmocka_unit_test(an_unknown_member_is_told_where_it_belongs),
+        cmocka_unit_test(an_unknown_value_is_told_the_near_one),
         cmocka_unit_test(a_put_may_repeat_its_own_name),
         cmocka_unit_test(without_a_catalog_its_checks_are_left_out),
         cmocka_unit_test(existing_values_may_stay),
