@@ -88,9 +88,9 @@ static uint64_t client_key(const struct request *r)
 
 /* Refuses wrong or missing credentials: 401, or 429 when the address sent too many. The reason `why` goes to
  * a counter, not to the answer. */
-static struct problem *refuse_credentials(struct request *r, enum auth_failure why, const char *detail)
+static struct problem *refuse_credentials(struct request *r, enum auth_failure why, enum problem_code code,
+                                          const char *detail)
 {
-    const enum problem_code code = why == AUTH_MISSING ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN;
     atomic_fetch_add_explicit(&r->api->refused_credentials[why], 1, memory_order_relaxed);
     r->http.rate_limit = rate_limit_take(&r->api->auth_failures, client_key(r), recent(r));
     return r->http.rate_limit.is_refused
@@ -106,14 +106,19 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return api_token_is_live(token, env_wall(api->options.env));
 }
 
-/* Returns the token in "Bearer <token>"; NULL when the scheme is not Bearer. */
+static const char bearer[] = "Bearer";
+
+/* Whether the scheme is Bearer. The answer to another scheme does not show it, because it may be a token. */
+static bool is_bearer(const char *field)
+{
+    return strcspn(field, " ") == sizeof(bearer) - 1 && !strncasecmp(field, bearer, sizeof(bearer) - 1);
+}
+
+/* Returns the token in "Bearer <token>"; NULL when the scheme is not Bearer, or nothing follows. */
 static const char *bearer_token(const char *field)
 {
-    static const char scheme[] = "Bearer";
-    const size_t len = sizeof(scheme) - 1;
-    if (strncasecmp(field, scheme, len) != 0 || field[len] != ' ')
-        return NULL;
-    return field + len + strspn(field + len, " ");
+    const char *rest = field + sizeof(bearer) - 1;
+    return is_bearer(field) && *rest ? rest + strspn(rest, " ") : NULL;
 }
 
 /* Takes the token from "Bearer <token>" and writes its digest, in hex, to `key`; the view finds tokens by
@@ -220,7 +225,7 @@ static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 /* The answer is the same, whatever the reason is. */
 static struct problem *refuse_token(struct request *r, enum auth_failure why)
 {
-    return refuse_credentials(r, why, "The token is not known, expired or revoked.");
+    return refuse_credentials(r, why, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
 }
 
 /* Makes `caller` the caller of the request, and takes over its reference. The checks that follow treat a
@@ -312,7 +317,7 @@ static struct problem *check_ticket(struct request *r, const char *ticket)
         ok = caller ? look_at_caller(r, caller) : look_up(r, key, &why);
     }
     return ok ? NULL
-              : refuse_credentials(r, why,
+              : refuse_credentials(r, why, PROBLEM_INVALID_TOKEN,
                                    "The ticket is not known, was used, or has expired; POST "
                                    "/v1/stream-tickets gives another.");
 }
@@ -327,9 +332,13 @@ struct problem *check_token(struct request *r)
     if (ticket)
         return check_ticket(r, ticket);
     if (!field)
-        return check_certificate(r)
-                   ? NULL
-                   : refuse_credentials(r, AUTH_MISSING, "This operation needs a bearer token.");
+        return check_certificate(r) ? NULL
+                                    : refuse_credentials(r, AUTH_MISSING, PROBLEM_UNAUTHENTICATED,
+                                                         "This operation needs a bearer token.");
+    if (!is_bearer(field))
+        return refuse_credentials(r, AUTH_MALFORMED, PROBLEM_UNAUTHENTICATED,
+                                  "The scheme of Authorization is not Bearer: this operation needs "
+                                  "'Authorization: Bearer <token>'.");
     char key[TOKEN_HEX_BYTES];
     enum auth_failure why = AUTH_MALFORMED;
     if (read_credentials(r, field, key, &why) && look_up(r, key, &why))
@@ -394,8 +403,7 @@ struct problem *check_permission(struct request *r)
     if (is_there && !is_seen)
         report_denied(r, PROBLEM_PROJECT_NOT_FOUND);
     if (r->project && !is_seen)
-        return problem_new(PROBLEM_PROJECT_NOT_FOUND,
-                           "There is no project of this name that the token may see.");
+        return problem_no_project(r->project);
     return NULL;
 }
 

@@ -38,8 +38,7 @@ static struct problem *take_cluster(struct request *r, take_fn *take, struct vie
     char key[VIEW_CLUSTER_KEY_BYTES];
     assert(r->project && r->name);
     *ret = view_cluster_key(key, r->project, r->name) ? take_out(r, VIEW_CLUSTERS, key, take) : NULL;
-    return *ret ? NULL
-                : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+    return *ret ? NULL : problem_no_cluster(r->project, r->name);
 }
 
 struct problem *read_cluster(struct request *r, struct view_blob **ret)

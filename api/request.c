@@ -10,6 +10,7 @@
 #include "api/commands.h"
 #include "api/export.h"
 #include "api/fresh.h"
+#include "api/other_name.h"
 #include "api/routes.h"
 #include "base/mem.h"
 #include "base/span.h"
@@ -77,14 +78,15 @@ static struct problem *run_checks(struct request *r)
 
 static struct problem *request_check(struct server_request *http)
 {
-    return run_checks(request_of(http));
+    struct request *r = request_of(http);
+    return with_other_name(r, run_checks(r));
 }
 
 static struct problem *request_check_resume(struct server_request *http, void *result)
 {
     struct request *r = request_of(http);
     struct problem *p = check_verified_jwt(r, result);
-    return p ? p : run_checks(r);
+    return with_other_name(r, p ? p : run_checks(r));
 }
 
 static struct problem *read_and_handle(struct request *r)
@@ -128,7 +130,7 @@ static struct problem *request_handle(struct server_request *http)
     struct problem *p = http_check_body_size(http);
     if (!p && http->has_body)
         p = check_caller_again(r);
-    return p ? p : handle_checked(r);
+    return with_other_name(r, p ? p : handle_checked(r));
 }
 
 /* Turns the result of the request's command into the answer. */
@@ -150,12 +152,12 @@ static struct problem *request_continue(struct server_request *http, void *resul
     struct request *r = request_of(http);
     if (r->awaits_jwt) {
         struct problem *p = check_verified_jwt_again(r, result);
-        return p ? p : handle_checked(r);
+        return with_other_name(r, p ? p : handle_checked(r));
     }
     struct command *cmd = result; /* NULL: the result did not come in time */
     struct problem *p = cmd ? answer_command(r, cmd) : request_overdue(r);
     command_free(cmd);
-    return p;
+    return with_other_name(r, p);
 }
 
 static void add_problem_fields(struct server_request *http, enum problem_code code)

@@ -57,6 +57,41 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     return p;
 }
 
+/* The limit of names in texts. Names of objects are shorter; longer ones are cut. */
+enum { NAME_SHOWN_MAX = 64 };
+
+struct problem *problem_no_project(const char *project)
+{
+    struct problem *p =
+        problem_new(PROBLEM_PROJECT_NOT_FOUND, "There is no project '%.*s' that the token may see.",
+                    (int)utf8_cut(project, NAME_SHOWN_MAX), project);
+    p->is_of_path = true;
+    return p;
+}
+
+struct problem *problem_no_cluster(const char *project, const char *name)
+{
+    struct problem *p = problem_new(
+        PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster '%.*s' in project '%.*s'.",
+        (int)utf8_cut(name, NAME_SHOWN_MAX), name, (int)utf8_cut(project, NAME_SHOWN_MAX), project);
+    p->is_of_path = true;
+    return p;
+}
+
+void problem_add_sentence(struct problem *p, const char *format, ...)
+{
+    char *sentence CLEANUP_FREE = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&sentence, format, args) < 0)
+        abort();
+    va_end(args);
+    char *before CLEANUP_FREE = p->detail;
+    p->detail = mem_printf("%s %s", before, sentence);
+    size_t len = utf8_cut(p->detail, PROBLEM_TEXT_MAX);
+    (void)printable_write(p->detail, len + 1, p->detail, len);
+}
+
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail)
 {
     struct problem *p = problem_new(code, "%s", detail);

@@ -186,6 +186,7 @@ struct problem {
     json_t *faults;    /* an array of {pointer|parameter|header, code, detail, valid?}, or NULL */
     json_t *extra;     /* further members (for example operation_id), or NULL */
     int retry_after_s; /* 0: no Retry-After */
+    bool is_of_path;   /* made by problem_no_project or problem_no_cluster */
     const char *field; /* the name of an additional header field of the answer (Allow, Accept), a static text;
                         * NULL: there is none */
     char *field_value;
@@ -196,6 +197,15 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...) ATT
 /* Makes a temporary problem: the client may try again after this many seconds. The calling function owns it.
  */
 struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
+/*
+ * Make the problem for the name in the path of a request: no object has this name, or the caller may not see
+ * it. There is one text for both, so that the answer does not show which it is. The HTTP side may add another
+ * name (api/other_name.h).
+ */
+struct problem *problem_no_project(const char *project);
+struct problem *problem_no_cluster(const char *project, const char *name);
+/* Adds a sentence to the detail. */
+void problem_add_sentence(struct problem *p, const char *format, ...) ATTR_PRINTF(2, 3);
 /* Sets Retry-After to the time `us` from now, in seconds, at least 1 and at most what an int holds (68
  * years): times that callers choose may be later. */
 void problem_retry_in(struct problem *p, int64_t us);

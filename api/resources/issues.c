@@ -40,7 +40,7 @@ struct problem *handle_issues(struct request *r)
         json_set_str(doc, "next_cursor", NULL);
         p = answer_with_document(r, doc);
     } else {
-        p = problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+        p = problem_no_cluster(r->project, r->name);
     }
     view_blob_unref(cluster);
     view_blob_unref(catalog);

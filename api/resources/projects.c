@@ -21,9 +21,7 @@ struct problem *handle_projects(struct request *r)
 struct problem *handle_project(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_PROJECTS, r->project);
-    return blob ? answer_with_blob(r, blob)
-                : problem_new(PROBLEM_PROJECT_NOT_FOUND,
-                              "There is no project of this name that the token may see.");
+    return blob ? answer_with_blob(r, blob) : problem_no_project(r->project);
 }
 
 struct problem *handle_catalog(struct request *r)

@@ -12,6 +12,8 @@
 #include "http/message/headers.h"
 #include "model/problem.h"
 
+/* The limit of a foreign type in the text of a problem. */
+enum { TYPE_SHOWN_MAX = 100 };
 /* Operations without a body ignore a body up to this size, because some clients always send "{}". */
 enum { IGNORED_BODY = 16 * 1024 };
 
@@ -121,6 +123,15 @@ static bool is_json_type(const struct content_rules *rules, const char *type)
     return true;
 }
 
+static struct problem *wrong_type(const char *type, const char *taken)
+{
+    return type ? problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                              "The body has to be one of %s, in UTF-8; its Content-Type is '%.*s'.", taken,
+                              (int)utf8_cut(type, TYPE_SHOWN_MAX), type)
+                : problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                              "The body has to be one of %s, in UTF-8; it has no Content-Type.", taken);
+}
+
 static struct problem *check_type(const struct headers *h, const struct content_rules *rules, bool is_patch,
                                   bool has_body)
 {
@@ -130,8 +141,7 @@ static struct problem *check_type(const struct headers *h, const struct content_
         return NULL;
     if (!type || !is_json_type(rules, type)) {
         const char *taken = rules->flags & CONTENT_MERGE_PATCH ? TYPE_PATCH ", " TYPE_JSON : TYPE_JSON;
-        struct problem *p =
-            problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be one of %s, in UTF-8.", taken);
+        struct problem *p = wrong_type(type, taken);
         problem_set_field(p, is_patch ? "Accept-Patch" : "Accept", taken);
         return p;
     }

@@ -27,16 +27,6 @@ struct problem *location_refusal(const struct project *p)
                : NULL;
 }
 
-struct problem *problem_no_project(const struct command *cmd)
-{
-    return problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project);
-}
-
-struct problem *problem_no_cluster(const struct command *cmd)
-{
-    return problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name, cmd->project);
-}
-
 struct problem *problem_not_ready(const struct cluster *c)
 {
     struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
@@ -52,7 +42,7 @@ struct problem *problem_not_managed(const struct cluster *c)
 struct problem *command_project(struct reconcile *r, const struct command *cmd, struct project **ret)
 {
     struct project *p = project_find(r, cmd->project);
-    struct problem *refusal = p ? location_refusal(p) : problem_no_project(cmd);
+    struct problem *refusal = p ? location_refusal(p) : problem_no_project(cmd->project);
     *ret = refusal ? NULL : p;
     return refusal;
 }
@@ -62,5 +52,5 @@ struct problem *command_cluster(struct reconcile *r, const struct command *cmd, 
     struct project *p;
     struct problem *refusal = command_project(r, cmd, &p);
     *ret = p ? entity_find(r, cmd->project, cmd->name) : NULL;
-    return refusal || *ret ? refusal : problem_no_cluster(cmd);
+    return refusal || *ret ? refusal : problem_no_cluster(cmd->project, cmd->name);
 }

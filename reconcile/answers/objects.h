@@ -16,10 +16,6 @@ struct problem *location_refusal(const struct project *p);
 /* Makes the problem for a command when its project is stopped (reconcile/projects.h), or shootd is stopping.
  */
 struct problem *problem_at_rest(const struct project *p);
-/* 404: the named project is not in the configuration. */
-struct problem *problem_no_project(const struct command *cmd);
-/* 404: the named cluster is not known. */
-struct problem *problem_no_cluster(const struct command *cmd);
 /* 409: not possible in the present phase of the cluster, but perhaps later. */
 struct problem *problem_not_ready(const struct cluster *c);
 /* 409: the cluster was found at Cleura, and shootd does not manage its spec. */

@@ -34,8 +34,7 @@ static struct problem *no_project(const struct command *cmd)
     const bool about_operation = cmd->type == COMMAND_OPERATION_WAIT || cmd->type == COMMAND_OPERATION_CANCEL;
     return about_operation ? problem_new(PROBLEM_OPERATION_NOT_FOUND,
                                          "There is no operation of this id that the token may see.")
-                           : problem_new(PROBLEM_PROJECT_NOT_FOUND,
-                                         "There is no project of this name that the token may see.");
+                           : problem_no_project(cmd->project);
 }
 
 /* Whether the command concerns projects that the caller may not see any more. A read without a project in its

@@ -166,7 +166,7 @@ struct problem *command_location_confirm(struct reconcile *r, struct command *cm
     struct problem *faults = NULL;
     const char *what = json_str(cmd->body, "clusters");
     if (!p)
-        return problem_no_project(cmd);
+        return problem_no_project(cmd->project);
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
     const bool keeps = what && !strcmp(what, "keep"), forgets = what && !strcmp(what, "forget");
     if (!keeps && !forgets)

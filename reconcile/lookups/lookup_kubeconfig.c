@@ -218,7 +218,7 @@ struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd)
     if (refusal)
         return refusal;
     if (e->cluster->deleted)
-        return problem_no_cluster(cmd);
+        return problem_no_cluster(cmd->project, cmd->name);
     if (!possible[e->cluster->phase] || !e->cluster->upstream_exists)
         return problem_not_ready(e->cluster);
     char key[FETCH_KEY_BYTES];

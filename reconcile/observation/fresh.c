@@ -296,7 +296,7 @@ struct problem *command_fresh(struct reconcile *r, struct command *cmd)
     struct project *p = cmd->project ? project_find(r, cmd->project) : NULL;
     struct project *next;
     if (cmd->project && !p)
-        return problem_no_project(cmd);
+        return problem_no_project(cmd->project);
     struct fresh_request *request = MEM_NEW(struct fresh_request);
     request->cmd = cmd;
     request->left = 1; /* one more than the readers, so that no answer is given until all readers wait */

@@ -411,6 +411,8 @@ def test_ht10_content_type(raw, token, field, status):
     assert answer.status == status, answer
     if status == 415:
         assert answer.code == "unsupported_media_type" and answer["Accept"] == "application/json"
+        came = f"its Content-Type is '{field}'." if field else "it has no Content-Type."
+        assert answer.json()["detail"] == f"The body has to be one of application/json, in UTF-8; {came}"
         assert "accept-encoding" not in answer
 
 
@@ -488,8 +490,7 @@ def test_challenges(d, token):
     bodies = set()
     changed = token[:-1] + ("a" if token[-1] != "a" else "b")
     for field in (f"Authorization: Bearer {made['token']}", f"Authorization: Bearer {changed}",
-                  "Authorization: Bearer x", "Authorization: Bearer", "Authorization: Basic YTpi",
-                  f"Authorization: {token}", f"Authorization: Bearer {token}x", f"Authorization: Bearer {token[:-1]}",
+                  "Authorization: Bearer x", "Authorization: Bearer", f"Authorization: Bearer {token}x", f"Authorization: Bearer {token[:-1]}",
                   f"Authorization: Bearer {token} x"):
         answer = ask(field)
         assert answer.status == 401 and answer.code == "invalid_token", field
@@ -499,6 +500,10 @@ def test_challenges(d, token):
         bodies.add(str(body))
         assert token not in answer.body.decode()
     assert len(bodies) == 1
+    for field in ("Authorization: Basic YTpi", f"Authorization: {token}", f"Authorization: Token {token}", "Authorization: Bearers x"):
+        other = ask(field)
+        assert (other.status, other.code, other["WWW-Authenticate"]) == (401, "unauthenticated", 'Bearer realm="shootd"')
+        assert other.json()["detail"] == "The scheme of Authorization is not Bearer: this operation needs 'Authorization: Bearer <token>'."
     assert ask(f"Authorization: bearer {token}").status == 200, "the scheme has no case"
     twice = ask(f"Authorization: Bearer {token}", f"Authorization: Bearer {token}")
     assert twice.status == 400 and 'error="invalid_request"' in twice["WWW-Authenticate"]

@@ -414,6 +414,8 @@ static void tokens_are_checked(void **state)
     assert_int_equal(ask("GET", "/v1/tokens", viewer, "", ""), 403);
     has("scope=\"admin\"");
     assert_int_equal(ask("GET", "/v1/whoami", NULL, "Authorization: Basic eDp5\r\n", ""), 401);
+    has("\"code\":\"unauthenticated\"");
+    lacks("eDp5");
 }
 
 static void projects_are_hidden(void **state)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <zlib.h>
 
 #include "api/api_private.h"
@@ -84,7 +85,8 @@ static bool is_let_in(const char *field, bool by_kept)
     struct problem *refused CLEANUP_PROBLEM = check_token(&r);
     assert_true(!refused == !!r.token);
     if (refused)
-        assert_int_equal(refused->code, PROBLEM_INVALID_TOKEN);
+        assert_int_equal(refused->code,
+                         strncasecmp(field, "Bearer ", 7) ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN);
     else
         view_blob_unref(r.token_blob);
     return !refused;
