@@ -27,10 +27,13 @@ struct problem *location_refusal(const struct project *p)
                : NULL;
 }
 
-struct problem *problem_not_ready(const struct cluster *c)
+struct problem *problem_not_ready(const struct entity *e)
 {
-    struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
+    struct problem *p =
+        problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(e->cluster->phase));
     p->retry_after_s = 15;
+    if (entity_has_open_operation(e))
+        reply_name_operation(p, e->op);
     return p;
 }
 

@@ -16,8 +16,9 @@ struct problem *location_refusal(const struct project *p);
 /* Makes the problem for a command when its project is stopped (reconcile/projects.h), or shootd is stopping.
  */
 struct problem *problem_at_rest(const struct project *p);
-/* 409: not possible in the present phase of the cluster, but perhaps later. */
-struct problem *problem_not_ready(const struct cluster *c);
+/* 409: not possible in the present phase of the cluster, but perhaps later. Names the open operation, for
+ * which the caller can wait. */
+struct problem *problem_not_ready(const struct entity *e);
 /* 409: the cluster was found at Cleura, and shootd does not manage its spec. */
 struct problem *problem_not_managed(const struct cluster *c);
 

@@ -74,7 +74,7 @@ static struct problem *refusal_of_state(const struct entity *e, const struct com
     if (create_is_leftover(e)) /* a wait would not help */
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                            "the cluster was never created: create it again with PUT or POST");
-    return c->shoot && c->upstream_exists ? NULL : problem_not_ready(c);
+    return c->shoot && c->upstream_exists ? NULL : problem_not_ready(e);
 }
 
 static struct problem *decide_action(struct entity *e, struct command *cmd, const struct action_kind *action)

@@ -237,7 +237,7 @@ static struct problem *lookup_refusal(struct project *p, const struct entity *e,
         return problem_new(PROBLEM_NOT_SUPPORTED,
                            "%s: Cleura's API %s, which the account of this project uses, has no such call",
                            rule->what, upstream_abilities_of(p->config->account)->api);
-    return c && (!c->shoot || !c->upstream_exists) ? problem_not_ready(c) : NULL;
+    return c && (!c->shoot || !c->upstream_exists) ? problem_not_ready(e) : NULL;
 }
 
 struct problem *command_lookup(struct reconcile *r, struct command *cmd)

@@ -220,7 +220,7 @@ struct problem *command_kubeconfig(struct reconcile *r, struct command *cmd)
     if (e->cluster->deleted)
         return problem_no_cluster(cmd->project, cmd->name);
     if (!possible[e->cluster->phase] || !e->cluster->upstream_exists)
-        return problem_not_ready(e->cluster);
+        return problem_not_ready(e);
     char key[FETCH_KEY_BYTES];
     (void)snprintf(key, sizeof(key), "%s\n%s\n%d", e->key, cmd->caller.token_id, cmd->kubeconfig.ttl_seconds);
     struct fetch *f = fetch_find_or_add(e->project, &kubeconfigs, e, key);

@@ -264,10 +264,10 @@ def test_an_exceeded_quota_is_told_while_cleura_tries_again(sim, shootd):
 @pytest.mark.parametrize("v3", [True, False])
 def test_kubeconfig_cache_expiry_and_fallback(sim, shootd, v3):
     sim.post("settings", v3_kubeconfig=v3)
-    early = shootd.create("dev")
-    assert early
+    early = shootd.create("dev")["operation"]["id"]
     not_yet = shootd.http.get(shootd.clusters_path("dev") + "/kubeconfig")
     assert not_yet.status_code == 409 and not_yet.json()["code"] == "cluster_not_ready"
+    assert not_yet.json()["operation_id"] == early, "the operation that the advice names"
     shootd.wait_phase("dev", "ready")
     first = shootd.http.get(shootd.clusters_path("dev") + "/kubeconfig", params={"ttl_seconds": 86400}).json()
     assert first["cached"] is False and first["expires_at"] and "kind: Config" in first["kubeconfig"]
