@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/api_private.h"
 #include "api/request.h"
@@ -319,6 +320,28 @@ bool param_lists(const struct query_values *p, enum param_id id, const char *tex
         item += len;
         if (!*item)
             break;
+    }
+    return false;
+}
+
+static bool has_part(const char *text, const char *part, size_t len)
+{
+    while (*text && strncasecmp(text, part, len) != 0)
+        text++;
+    return *text;
+}
+
+bool param_lists_part(const struct query_values *p, enum param_id id, const char *text)
+{
+    if (!p->given[id])
+        return true;
+    const char *item = p->texts[id];
+    for (size_t len = strcspn(item, ","); text; len = strcspn(item, ",")) {
+        if (len && has_part(text, item, len))
+            return true;
+        if (!item[len])
+            break;
+        item += len + 1;
     }
     return false;
 }

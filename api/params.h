@@ -88,6 +88,9 @@ int64_t param_number(const struct query_values *p, enum param_id id);
 /* Whether `text` is one of the comma-separated values of a text parameter; true when the parameter is
  * absent. */
 bool param_lists(const struct query_values *p, enum param_id id, const char *text);
+/* Whether one of the comma-separated values of a text parameter is a part of `text`; the case of the letters
+ * A to Z does not matter. True when the parameter is absent. */
+bool param_lists_part(const struct query_values *p, enum param_id id, const char *text);
 /* Whether an enum parameter contains this value; true when the parameter is absent. */
 bool param_has_value(const struct query_values *p, enum param_id id, int value);
 

@@ -216,6 +216,7 @@ struct operation_query operation_query_copy(const struct operation_query *q)
     struct operation_query copy = *q;
     copy.projects = string_list_copy(q->projects);
     copy.clusters = string_list_copy(q->clusters);
+    copy.cluster_parts = string_list_copy(q->cluster_parts);
     return copy;
 }
 
@@ -223,6 +224,7 @@ void operation_query_done(struct operation_query *q)
 {
     string_list_free(q->projects);
     string_list_free(q->clusters);
+    string_list_free(q->cluster_parts);
     *q = (struct operation_query){.limit = 0};
 }
 

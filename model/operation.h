@@ -109,7 +109,8 @@ struct operation_query {
     char before[40]; /* selects only operations older than this id; "": from the newest on */
     int limit;       /* 1..1000 */
     char **projects;
-    char **clusters;   /* names of clusters */
+    char **clusters;      /* names of clusters */
+    char **cluster_parts; /* parts of names, in lower case; selects operations whose cluster has one of them */
     unsigned statuses; /* a set of bits; 0: all */
     unsigned types;    /* bits; 0: all */
     wall_us since;     /* selects only operations that were accepted at this time or later, to the

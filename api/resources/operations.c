@@ -2,6 +2,8 @@
 #include "api/resources/handlers.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -28,7 +30,8 @@ static bool operation_is_wanted(struct request *r, const struct view_entry *entr
     bool in_path = (!r->project || !strcmp(op->project, r->project)) &&
                    (!r->name || (op->cluster && !strcmp(op->cluster, r->name)));
     return in_path && param_lists(p, PARAM_PROJECT, op->project) &&
-           param_lists(p, PARAM_CLUSTER, op->cluster) && param_has_value(p, PARAM_STATUS, (int)op->status) &&
+           param_lists_part(p, PARAM_CLUSTER, op->cluster) &&
+           param_has_value(p, PARAM_STATUS, (int)op->status) &&
            param_has_value(p, PARAM_OPERATION_TYPE, (int)op->type) &&
            (!p->given[PARAM_SINCE] ||
             strcmp(op->id, id_floor(ID_OPERATION, p->numbers[PARAM_SINCE], since)) >= 0) &&
@@ -52,6 +55,25 @@ static struct problem *finish_older_page(struct request *r, struct command *cmd)
 static char **only(const char *word)
 {
     return string_list_copy((char *[]){(char *)(uintptr_t)word, NULL});
+}
+
+/* Returns the requested parts of names in lower case, or NULL. An empty part selects nothing, as in
+ * param_lists_part. The caller owns the list. */
+static char **cluster_parts(const struct request *r)
+{
+    char **words = list_words(r, PARAM_CLUSTER);
+    size_t count = 0;
+    for (size_t i = 0; words && words[i]; i++) {
+        for (char *c = words[i]; *c; c++)
+            *c = (char)tolower((unsigned char)*c);
+        if (*words[i])
+            words[count++] = words[i];
+        else
+            free(words[i]);
+    }
+    if (words)
+        words[count] = NULL;
+    return words;
 }
 
 /* Returns the requested projects that are configured. The caller owns the list. */
@@ -80,7 +102,8 @@ static struct problem *read_older(struct request *r, const struct cursor_place *
     memcpy(q->before, after->key, strnlen(after->key, sizeof(q->before) - 1));
     q->limit = (int)param_number(&r->params, PARAM_LIMIT);
     q->projects = r->project ? only(r->project) : served_projects(r);
-    q->clusters = r->name ? only(r->name) : list_words(r, PARAM_CLUSTER);
+    q->clusters = r->name ? only(r->name) : NULL;
+    q->cluster_parts = cluster_parts(r);
     q->statuses = wanted_statuses(r);
     q->types = (unsigned)r->params.numbers[PARAM_OPERATION_TYPE];
     q->since = r->params.numbers[PARAM_SINCE];

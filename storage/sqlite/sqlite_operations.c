@@ -89,10 +89,12 @@ static enum store_status read_one(struct sqlite_conn *conn, const struct operati
 static enum store_status read_page(struct sqlite_conn *conn, const struct operation_query *query,
                                    struct operation_page *page)
 {
-    const bool of_cluster = has_one(query->projects) && has_one(query->clusters) && !query->types;
+    const bool of_cluster =
+        has_one(query->projects) && has_one(query->clusters) && !query->cluster_parts && !query->types;
     char since[ID_BYTES];
     char *CLEANUP_FREE projects = names_of(query->projects);
     char *CLEANUP_FREE clusters = names_of(query->clusters);
+    char *CLEANUP_FREE parts = names_of(query->cluster_parts);
     char *CLEANUP_FREE statuses = names_of_statuses(query->statuses);
     const int limit = store_page_limit(query->limit);
     char *CLEANUP_FREE types = names_of_types(query->types);
@@ -105,6 +107,8 @@ static enum store_status read_page(struct sqlite_conn *conn, const struct operat
     bind_text(&b, statuses);
     bind_int(&b, limit + 1);
     bind_text(&b, query->since ? id_floor(ID_OPERATION, query->since, since) : "");
+    if (!of_cluster)
+        bind_text(&b, parts);
     if (query->types)
         bind_text(&b, types);
     return read_rows(&b, limit, page);

@@ -44,26 +44,28 @@ STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
                           " WHERE operations.id <= ?1 AND finished_at > 0")
 /*
  * ?1 before, ?2 projects, ?3 clusters, ?4 statuses, each a JSON array or NULL, ?5 limit, ?6 the smallest id,
- * ?7 a JSON array of types. For one cluster, ?2 and ?3 are its two names. Only the documents of selected
- * rows are read.
+ * ?7 a JSON array of parts of the cluster's name or NULL, ?8 a JSON array of types. For one cluster, ?2 and
+ * ?3 are its two names. Only the documents of selected rows are read.
  */
 #define OPERATIONS_NEWEST \
     "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1 AND id >= ?6"
+#define OPERATIONS_OF_LISTS                                                                        \
+    " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"                           \
+    " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"                           \
+    " AND (?7 IS NULL OR EXISTS (SELECT 1 FROM json_each(?7) AS part WHERE instr(lower(cluster), " \
+    "part.value)))"
 #define OPERATIONS_OF_STATUS                                            \
     " AND (?4 IS NULL OR +status IN (SELECT value FROM json_each(?4)))" \
     " ORDER BY id DESC LIMIT ?5) ORDER BY id DESC"
-STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST
-          " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
-          " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))" OPERATIONS_OF_STATUS)
+STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST OPERATIONS_OF_LISTS OPERATIONS_OF_STATUS)
 STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
           OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
 /* A row that is not JSON has no type. */
-STATEMENT(OPERATIONS_PAGE_OF_TYPE,
-          OPERATIONS_NEWEST " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
-                            " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"
-                            " AND CASE WHEN json_valid(doc) THEN json_extract(doc, '$.type') END"
-                            " IN (SELECT value FROM json_each(?7))" OPERATIONS_OF_STATUS)
+STATEMENT(OPERATIONS_PAGE_OF_TYPE, OPERATIONS_NEWEST OPERATIONS_OF_LISTS
+          " AND CASE WHEN json_valid(doc) THEN json_extract(doc, '$.type') END"
+          " IN (SELECT value FROM json_each(?8))" OPERATIONS_OF_STATUS)
 #undef OPERATIONS_NEWEST
+#undef OPERATIONS_OF_LISTS
 #undef OPERATIONS_OF_STATUS
 STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?1"
                            " AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2)))")

@@ -322,6 +322,8 @@ def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_s
             mine = sorted(made[name], reverse=True)
             assert [op["id"] for op in walk(d, d.clusters_path(name) + "/operations", 40)] == mine
             assert [op["id"] for op in walk(d, "/v1/operations", 99, cluster=name, project="team-a")] == mine
+            for part in (name[1:].upper(), f"zzz,,{name}"):
+                assert [op["id"] for op in walk(d, "/v1/operations", 99, cluster=part)] == mine, "in memory and in the store"
         still_open = {op["id"] for op in walk(d, "/v1/operations", 100, status="pending,running")}
         assert still_open == {made[name][i] for name in names for i in (0, -1)}
         ended = [op["id"] for op in walk(d, "/v1/operations", 500, status="cancelled")]
@@ -455,6 +457,9 @@ def test_operation_filters_and_order(many):
     assert walk(d, d.clusters_path("own-03") + "/operations") == one
     assert walk(d, "/v1/operations", project="team-b") == []
     assert len(walk(d, "/v1/operations", cluster="own-03,own-04")) == 2
+    assert walk(d, "/v1/operations", cluster="N-03") == one, "a part of the name, in capitals"
+    assert walk(d, "/v1/operations", cluster="own-") == [o for o in everything if "own-" in o["cluster"]]
+    assert walk(d, "/v1/operations", cluster=",") == walk(d, "/v1/operations", cluster="own-03x") == []
     step = one[0]["steps"]
     assert step and all(s["status"] in ("done", "skipped") for s in step)
 

@@ -738,17 +738,21 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
     assert_int_equal(get("/v1/operations?status=running"), 200);
     has("op_00000000000001");
     lacks("op_00000000000000");
-    assert_int_equal(get("/v1/operations?status=succeeded,failed&cluster=dev,web&project=team-a&limit=7"),
+    assert_int_equal(get("/v1/operations?status=succeeded,failed&cluster=Dev,,web&project=team-a&limit=7"),
                      200);
     has("op_00000000000000");
     assert_int_equal(asked.limit, 7);
     assert_int_equal(asked.statuses, 1U << OPERATION_SUCCEEDED | 1U << OPERATION_FAILED);
-    assert_string_equal(asked.clusters[1], "web");
+    assert_null(asked.clusters);
+    assert_string_equal(asked.cluster_parts[0], "dev");
+    assert_string_equal(asked.cluster_parts[1], "web");
+    assert_null(asked.cluster_parts[2]);
     assert_string_equal(asked.projects[0], "team-a");
     assert_string_equal(asked.before, "");
     assert_int_equal(get("/v1/projects/team-a/clusters/dev/operations?limit=9"), 200);
     assert_string_equal(asked.clusters[0], "dev");
     assert_null(asked.clusters[1]);
+    assert_null(asked.cluster_parts);
     assert_string_equal(asked.projects[0], "team-a");
     assert_int_equal(ask("GET", "/v1/operations", viewer, "", ""), 200);
     has("\"items\":[]");
