@@ -66,6 +66,7 @@ enum role { ROLE_VIEWER, ROLE_KUBECONFIG, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ }
     ROW(EVENT_CLUSTER_WOKEN, "cluster.woken")                                                       \
     ROW(EVENT_CLUSTER_DELETED, "cluster.deleted")                                                   \
     ROW(EVENT_CLUSTER_DISCOVERED, "cluster.discovered")                                             \
+    ROW(EVENT_CLUSTER_ADOPTED, "cluster.adopted")                                                   \
     ROW(EVENT_CLUSTER_DRIFTED, "cluster.drifted")                                                   \
     ROW(EVENT_CLUSTER_RETRYING, "cluster.retrying") /* Gardener failed and tries again by itself */ \
     ROW(EVENT_CLUSTER_UNREACHABLE,                                                                  \

@@ -41,7 +41,7 @@ const operationStatus: Record<Operation["status"], string> = {
 const event: Record<Event["type"], string> = {
   "cluster.created": "Created", "cluster.ready": "Ready", "cluster.updated": "Updated", "cluster.degraded": "Degraded", "cluster.recovered": "Recovered",
   "cluster.failed": "Failed", "cluster.hibernated": "Hibernated", "cluster.woken": "Woken", "cluster.deleted": "Deleted",
-  "cluster.discovered": "Found at Cleura", "cluster.drifted": "Differs from its spec", "cluster.retrying": "Cleura tries again",
+  "cluster.discovered": "Found at Cleura", "cluster.adopted": "Adopted", "cluster.drifted": "Differs from its spec", "cluster.retrying": "Cleura tries again",
   "cluster.unreachable": "Cleura could not be read", "operation.started": "Operation started", "operation.succeeded": "Operation succeeded",
   "operation.failed": "Operation failed", "version.expiring": "A version expires soon", "account.login_failed": "Login at Cleura failed",
   "account.recovered": "Login at Cleura works again", "webhook.disabled": "Webhook switched off", "webhook.test": "Test of a webhook",

@@ -71,9 +71,6 @@ static void take_desired(struct entity *e, const struct command *cmd, const json
     struct cluster *c = e->cluster;
     assert(!cmd->write.dry_run && !e->saves.last);
     json_t *spec CLEANUP_JSON = desired_spec(body);
-    if (!c->managed)
-        log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->caller.token_name);
-    c->managed = true;
     json_doc_set(&c->spec, json_incref(spec));
     desired_take_metadata(c, body);
 }
@@ -93,6 +90,7 @@ static void settle_desired(struct entity *e, struct command *cmd, const json_t *
     c->generation++;
     e->saves.asked_for++;
     struct save *save = save_answer(e->r, on_put_saved, cmd);
+    command_adopt(save, e, cmd);
     if (c->shoot)
         assess_settle(e, save);
     save_entity(save, e);

@@ -15,6 +15,7 @@
 #include "reconcile/operations/queue.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/waiting.h"
 #include "view/render.h"
@@ -129,6 +130,16 @@ json_t *desired_spec(const json_t *body)
 
 /* ---- accepting ---- */
 
+void command_adopt(struct save *save, struct entity *e, const struct command *cmd)
+{
+    struct cluster *c = e->cluster;
+    if (c->managed)
+        return;
+    c->managed = true;
+    log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->caller.token_name);
+    emit_adopted(save, e, cmd->caller.token_name);
+}
+
 void command_saved_go_on(struct save *save)
 {
     struct entity *e = command_settled(save);
@@ -143,6 +154,7 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     assert(command_write_of(cmd) && !cmd->write.dry_run && !e->saves.asked_for);
     assert(op->status == OPERATION_PENDING && !strcmp(op->cluster_id, c->id));
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
+    command_adopt(save, e, cmd);
     log_info("operation accepted", "type", operation_type_name(op->type), "project", c->project, "cluster",
              c->name, "operation", op->id, "request_id", cmd->request_id, "by", cmd->caller.token_name);
     e->saves.asked_for++;

@@ -22,6 +22,9 @@ struct problem *command_busy(const struct entity *e, const char *why);
 /* 409 while an operation of a restored backup is open: it changes nothing any more (operations/steps.c), so
  * no request joins it, and it ends when Cleura has been read. NULL: there is none. */
 struct problem *command_restored(const struct entity *e);
+/* Called when a caller's change of the desired state is stored: a cluster that was found at Cleura is managed
+ * from now on. Does nothing for a cluster that is managed already. */
+void command_adopt(struct save *save, struct entity *e, const struct command *cmd);
 /* Queues or begins `op` (taken over). The caller gets the operation as the answer when everything is
  * durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);

@@ -124,6 +124,13 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     emit_of(save, type, e->cluster->project, e->cluster->name, is_of_op ? e->op : NULL, data);
 }
 
+void emit_adopted(struct save *save, const struct entity *e, const char *by)
+{
+    json_t *data = cluster_data(e, e->cluster->phase, NULL, "Managed by shootd from now on");
+    json_set_str(data, "requested_by", by);
+    emit(save, EVENT_CLUSTER_ADOPTED, e->cluster->project, e->cluster->name, data);
+}
+
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,
                     const struct operation *op)
 {

@@ -9,6 +9,8 @@
 /* message may be NULL. */
 void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
                   const char *message);
+/* Emits that the cluster, which was found at Cleura, is managed from now on; `by` is the caller. */
+void emit_adopted(struct save *save, const struct entity *e, const char *by);
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,
                     const struct operation *op);
 struct expiring {

@@ -128,7 +128,10 @@ def test_ht7_put_creates_repeats_and_adopts(sim, shootd):
     adopted = shootd.http.put(shootd.clusters_path("found-0000"), json={"spec": {"kubernetes_version": version}})
     assert adopted.status_code == 200, adopted.text
     assert adopted.json()["managed"] is True
-    assert "cluster.discovered" in [e["type"] for e in shootd.events(cluster="found-0000")]
+    told = {e["type"]: e["data"] for e in shootd.events(cluster="found-0000")}
+    assert "cluster.discovered" in told and "cluster.adopted" in told
+    assert told["cluster.adopted"]["requested_by"] == "admin" and told["cluster.adopted"]["phase"] == "ready"
+    assert [e["type"] for e in shootd.events(actor="admin", type="cluster.adopted")] == ["cluster.adopted"]
 
 
 def test_ht17_ht20_precondition_headers(shootd):
