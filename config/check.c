@@ -32,6 +32,13 @@ static const yaml_node_t *find_node(struct loader *l, const yaml_node_t *map, co
     return l->doc ? node_member(l->doc, map, key) : NULL;
 }
 
+/* Returns the node of one of the item's keys, or of the item when the key is absent. */
+static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
+{
+    const yaml_node_t *at = find_node(l, item, key);
+    return at ? at : item;
+}
+
 static const yaml_node_t *item_node(struct loader *l, const char *list, size_t i)
 {
     if (!l->doc)
@@ -204,6 +211,9 @@ static void check_projects(struct loader *l)
             config_fault(l, node, "project_id", "'%s' must be 32 hex digits without dashes", p->project_id);
         if (p->region && !matches("^[A-Za-z0-9_-]{1,64}$", p->region))
             config_fault(l, node, "region", "'%s' is not a region tag such as Sto2", p->region);
+        else if (p->region && l->purpose == CONFIG_TO_CHECK && matches("^[a-z]", p->region))
+            config_note(l, key_or_item(l, node, "region"), "region",
+                        "case counts: Cleura writes its regions like Sto2, not like '%s'", p->region);
     }
 }
 
@@ -321,13 +331,6 @@ static void check_defaults(struct loader *l, const yaml_node_t *project, const j
 /* ---- issuers ---- */
 
 enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200, SCOPES_MAX = 20 };
-
-/* Returns the node of one of the item's keys, or of the item when the key is absent. */
-static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
-{
-    const yaml_node_t *at = find_node(l, item, key);
-    return at ? at : item;
-}
 
 static void check_issuer_url(struct loader *l, const yaml_node_t *node, const char *url)
 {

@@ -41,6 +41,7 @@ struct key {
     const char *const *words;
     const struct key_group *group;
     bool required;
+    bool placeholder; /* only the operator knows the value: a file with the example has a fault */
     const char *help;
 };
 

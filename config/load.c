@@ -82,12 +82,20 @@ static bool is_blank(struct loader *l, const struct key *k, const yaml_node_t *n
     return true;
 }
 
+static bool is_placeholder(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text)
+{
+    if (!k->placeholder || strcmp(text, k->example) != 0)
+        return false;
+    config_fault(l, n, k->name, "is still the placeholder of the sample: write your own value here");
+    return true;
+}
+
 static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
                        void *at)
 {
     switch (k->type) {
     case KEY_STRING:
-        if (is_blank(l, k, n, text))
+        if (is_blank(l, k, n, text) || is_placeholder(l, k, n, text))
             break;
         free(*(char **)at);
         *(char **)at = mem_strdup(text);

@@ -75,6 +75,8 @@ deploy() {
     script=$(awk '/^## / { inside = $0 == "## Deploy"; next } inside && /^    / { print substr($0, 5) }' README.md)
     [[ $script == *'make deb'*'apt-get install'*'--check-config'*'systemctl enable'* ]] || fail "README's Deploy has changed"
     echo "---- commands of Deploy"
+    # What a person edits before the check.
+    script=$(sed "/--check-config/i sudo sed -i -e 's|LOGIN_AT_CLEURA|robot|' -e 's|PROJECT_ID_AT_CLEURA|00112233445566778899aabbccddeeff|' /etc/shootd/shootd.yaml" <<<"$script")
     bash -e -x -c "$(sed '$d' <<<"$script")" >"$log" 2>&1 <<<"a password" || fail "commands of Deploy"
     bash -e -x -c "$(tail -1 <<<"$script")" >>"$log" 2>&1 || grep -q 'not been booted with systemd\|in chroot' "$log" || fail "start of the unit"
     grep -qx 'configuration is valid' "$log" || fail "--check-config of the sample"

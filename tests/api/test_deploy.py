@@ -35,8 +35,37 @@ def check(program, path, **environment):
                           env={"PATH": os.environ["PATH"], **environment})
 
 
-def test_the_sample_passes_before_the_unit_runs(installed):
+def filled_sample(installed):
+    """The sample with values for its placeholders."""
+    text = (installed / "share/doc/shootd/shootd.sample.yaml").read_text()
+    for placeholder, value in (("LOGIN_AT_CLEURA", "robot"), ("PROJECT_ID_AT_CLEURA", "0123456789abcdef" * 2)):
+        assert text.count(placeholder) == 1
+        text = text.replace(placeholder, value)
+    return text
+
+
+def test_the_untouched_sample_has_faults(installed, tmp_path):
     sample = installed / "share/doc/shootd/shootd.sample.yaml"
+    checked = check(installed / "bin/shootd", sample)
+    assert (checked.returncode, checked.stdout) == (78, ""), checked
+    told = "is still the placeholder of the sample: write your own value here"
+    faults = [line for line in checked.stderr.splitlines() if "note:" not in line]
+    assert [re.sub(r"^.*:\d+: ", "", line) for line in faults] == [f"login: {told}", f"project_id: {told}"], checked.stderr
+    served = subprocess.run([BUILD / "shootd", "--config", sample], capture_output=True, text=True, timeout=60)
+    assert served.returncode == 78 and told in served.stderr
+
+
+def test_the_case_of_a_region_counts(installed, tmp_path):
+    path = tmp_path / "shootd.yaml"
+    path.write_text(filled_sample(installed).replace("region: Sto2", "region: sto2"))
+    checked = check(BUILD / "shootd", path)
+    assert (checked.returncode, checked.stdout) == (0, "configuration is valid\n"), "a private cloud may have such a region"
+    assert "region: note: case counts: Cleura writes its regions like Sto2, not like 'sto2'\n" in checked.stderr
+
+
+def test_the_sample_passes_before_the_unit_runs(installed, tmp_path):
+    sample = tmp_path / "shootd.yaml"
+    sample.write_text(filled_sample(installed))
     checked = check(installed / "bin/shootd", sample)
     assert (checked.returncode, checked.stdout) == (0, "configuration is valid\n"), checked
     assert re.fullmatch(rf"{sample}:\d+: password_file: note: not read: {CREDENTIAL} exists only inside the unit \(LoadCredential=\)\n", checked.stderr)
@@ -44,7 +73,7 @@ def test_the_sample_passes_before_the_unit_runs(installed):
 
 def test_other_files_are_read(installed, tmp_path):
     """The check skips only files that exist only while the unit runs."""
-    text = (installed / "share/doc/shootd/shootd.sample.yaml").read_text()
+    text = filled_sample(installed)
     path = tmp_path / "shootd.yaml"
     for other in (tmp_path / "missing", "/run/credentials/cleura-main", "/run/credentials/a/b/c", "/srv" + CREDENTIAL):
         path.write_text(text.replace(CREDENTIAL, str(other)))
@@ -64,7 +93,7 @@ def test_commands_beside_the_unit_need_no_credentials(installed, tmp_path):
     """An administrator runs them with the unit's configuration, outside the unit."""
     path = tmp_path / "shootd.yaml"
     (tmp_path / "state").mkdir(mode=0o700)
-    path.write_text((installed / "share/doc/shootd/shootd.sample.yaml").read_text().replace("/var/lib/shootd", f"{tmp_path}/state"))
+    path.write_text(filled_sample(installed).replace("/var/lib/shootd", f"{tmp_path}/state"))
     made = subprocess.run([BUILD / "shootd", "admin-token", "--config", path], capture_output=True, text=True, timeout=60)
     assert made.returncode == 0 and re.fullmatch(r"shd_\S+\n", made.stdout), made
     assert "note:" not in made.stderr, "that is for who checks the configuration"

@@ -235,7 +235,8 @@ def test_sample_configuration_is_the_code(tmp_path):
     password.write_text("x\n")
     password.chmod(0o600)
     path = tmp_path / "sample.yaml"
-    path.write_text(printed.stdout.replace("/run/credentials/shootd.service/cleura-main", str(password)))
+    filled = printed.stdout.replace("LOGIN_AT_CLEURA", "robot").replace("PROJECT_ID_AT_CLEURA", PROJECT_ID)
+    path.write_text(filled.replace("/run/credentials/shootd.service/cleura-main", str(password)))
     assert run("--config", path, "--check-config").returncode == 0
 
 
