@@ -153,6 +153,11 @@ static int64_t between(wall_us from, wall_us to)
     return to > from ? to - from : 0;
 }
 
+wall_us operation_counted_to(const struct operation *op)
+{
+    return op->counted_to > op->updated_at ? op->counted_to : op->updated_at;
+}
+
 struct step_times operation_step_times(const struct operation *op, unsigned index)
 {
     enum { UNKNOWN = -1 };
@@ -162,11 +167,11 @@ struct step_times operation_step_times(const struct operation *op, unsigned inde
     const wall_us from = could_begin(op, index), begun = begun_at(step);
     const wall_us end = step->finished_at ? step->finished_at
                         : op->finished_at ? op->finished_at
-                                          : op->updated_at;
+                                          : operation_counted_to(op);
     if (begun)
         return (struct step_times){between(from, begun), between(begun, end)};
     if (is_next && !step->finished_at)
-        return (struct step_times){between(from, op->updated_at), UNKNOWN};
+        return (struct step_times){between(from, end), UNKNOWN};
     return (struct step_times){UNKNOWN, UNKNOWN};
 }
 

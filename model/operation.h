@@ -66,6 +66,8 @@ struct operation {
     wall_us created_at;
     wall_us updated_at;
     wall_us finished_at; /* 0 while open */
+    wall_us counted_to; /* until when the times of open steps are counted, if it is later than updated_at; not
+                         * stored */
 };
 
 struct operation *operation_new(void);
@@ -89,14 +91,16 @@ void operation_forget_notes(struct operation *op);
 struct trace operation_trace(const struct operation *op);
 struct trace operation_trace_of_step(const struct operation *op, unsigned index);
 /*
- * How long a step waited and ran, computed from stored times; an open step counts up to the operation's
- * updated_at. waited_us is the time from the end of the previous step, or the acceptance of the operation,
- * until the step's first call left the lane. running_us is the time from that call to the end of the step. A
- * negative value means that the time is not known or has not begun.
+ * How long a step waited and ran, computed from stored times; an open step counts up to
+ * operation_counted_to. waited_us is the time from the end of the previous step, or the acceptance of the
+ * operation, until the step's first call left the lane. running_us is the time from that call to the end of
+ * the step. A negative value means that the time is not known or has not begun.
  */
 struct step_times {
     int64_t waited_us, running_us;
 };
+/* Returns the later one of updated_at and counted_to. */
+wall_us operation_counted_to(const struct operation *op);
 struct step_times operation_step_times(const struct operation *op, unsigned index);
 /* Removes all steps before a new plan is made. */
 void operation_clear_steps(struct operation *op);
@@ -110,11 +114,11 @@ struct operation_query {
     int limit;       /* 1..1000 */
     char **projects;
     char **clusters;      /* names of clusters */
-    char **cluster_parts; /* parts of names, in lower case; selects operations whose cluster has one of them */
-    unsigned statuses; /* a set of bits; 0: all */
-    unsigned types;    /* bits; 0: all */
-    wall_us since;     /* selects only operations that were accepted at this time or later, to the
-                        * millisecond */
+    char **cluster_parts; /* parts of names of clusters, in lower case */
+    unsigned statuses;    /* a set of bits; 0: all */
+    unsigned types;       /* bits; 0: all */
+    wall_us since;        /* selects only operations that were accepted at this time or later, to the
+                           * millisecond */
 };
 /* Copies the query. The caller owns the lists in the copy. */
 struct operation_query operation_query_copy(const struct operation_query *q);

@@ -444,8 +444,9 @@ void render_cluster_etag(const struct cluster *c, const struct operation *op, ch
      * The message is included, because the message of a cluster that is set aside is not stored, so no
      * version number shows its change.
      */
-    const int64_t state[] = {c->version,    c->updated_at,           op ? op->version : 0,
-                             c->expires_at, op ? op->updated_at : 0, c->stale};
+    const int64_t counted_to = op ? operation_counted_to(op) : 0;
+    const int64_t state[] = {c->version,    c->updated_at, op ? op->version : 0,
+                             c->expires_at, counted_to,    c->stale};
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
 }
 
@@ -513,7 +514,8 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
 
 void render_operation_etag(const struct operation *op, char etag[static ETAG_BYTES])
 {
-    make_etag(etag, op->id, op->version, &op->updated_at, sizeof(op->updated_at), NULL);
+    const int64_t counted_to = operation_counted_to(op);
+    make_etag(etag, op->id, op->version, &counted_to, sizeof(counted_to), NULL);
 }
 
 struct view_blob *render_operation_blob(const struct operation *op)

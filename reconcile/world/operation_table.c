@@ -76,6 +76,8 @@ void operations_settle(struct reconcile *r)
             continue;
         }
         operation_trim(entry->op);
+        if (!has_ended(entry))
+            entry->op->counted_to = env_wall(r->env);
         view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
     }
     view_set_left_out(r->o.view, r->left_out);

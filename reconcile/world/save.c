@@ -328,6 +328,30 @@ void entity_show(struct entity *e)
         entity_show_stored(e);
 }
 
+/* Returns whether the operation is open. */
+static bool count_on(struct reconcile *r, const struct operation *op)
+{
+    const struct operation_entry *entry = op ? operation_entry(r, op->id) : NULL;
+    if (!entry || operation_status_is_final(entry->op->status))
+        return false;
+    entry->op->counted_to = env_wall(r->env);
+    view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(entry->op));
+    return true;
+}
+
+bool entity_show_progress(struct entity *e)
+{
+    bool any = false;
+    if (e->saves.under_way)
+        return false; /* what is being stored is shown with its own time */
+    any |= count_on(e->r, e->op);
+    for (size_t i = 0; i < e->queued; i++)
+        any |= count_on(e->r, e->queue[i]);
+    if (any)
+        entity_show(e);
+    return any;
+}
+
 void entity_show_seen(struct entity *e)
 {
     if (!e->saves.under_way)

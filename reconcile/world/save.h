@@ -45,6 +45,9 @@ void entity_store(struct entity *e);
 /* Shows an entity that needs no change in the store. When the view has the present state already, no new blob
  * (view/view.h) is made. */
 void entity_show(struct entity *e);
+/* Shows until now how long the open steps of the entity's operations have waited and run, although nothing
+ * has changed: a step that hangs must not look young. Returns whether there is an open operation. */
+bool entity_show_progress(struct entity *e);
 /* Does the same as entity_show, at the start, for an entity of which nothing was shown before. */
 void entity_show_stored(struct entity *e);
 /* Shows the new time of observation of an entity that has not changed otherwise. */

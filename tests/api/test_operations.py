@@ -267,6 +267,32 @@ def test_how_long_operations_usually_take(make_sim, make_shootd):
     assert (other["count"], other["p50_seconds"], other["steps"]) == (1, 77, [])
 
 
+def test_the_time_of_a_step_that_hangs_runs_on(sim, shootd):
+    first = shootd.create("dev")["operation"]["id"]
+    queued = shootd.http.patch(shootd.clusters_path("dev"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).json()["operation"]["id"]
+    shootd.wait_phase("dev", "creating")
+    with sim.frozen():
+        def quiet():
+            before = shootd.operation(first)
+            time.sleep(0.3)
+            return before["updated_at"] == shootd.operation(first)["updated_at"] and before
+        before, waiting = wait_until(quiet, what="nothing to change"), shootd.operation(queued)
+
+        def grown():
+            now = shootd.operation(first)
+            assert now["updated_at"] == before["updated_at"]
+            return now["steps"][-1]["running_ms"] >= before["steps"][-1]["running_ms"] + 2000 and now
+        now = wait_until(grown, timeout=30, what="the time to run on")
+        assert now["steps"][:-1] == before["steps"][:-1]
+        assert shootd.operation(queued)["steps"][0]["waited_ms"] > waiting["steps"][0]["waited_ms"]
+        cluster = shootd.cluster("dev")
+        shown = cluster.json()["operation"]["steps"][-1]["running_ms"]
+        assert shown >= before["steps"][-1]["running_ms"] + 2000
+        of_list = next(o for o in shootd.http.get("/v1/operations").json()["items"] if o["id"] == first)
+        assert of_list["steps"][-1]["running_ms"] >= now["steps"][-1]["running_ms"]
+    assert shootd.wait_operation(first)["status"] == "succeeded"
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
     """The stored row of a running step has its known times, also if the answer to its call was lost."""

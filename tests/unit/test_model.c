@@ -481,6 +481,11 @@ static void the_time_of_a_step_is_waiting_and_running(void **state)
     check_times(op, 2, 1, 4);
     third->started_at = 119 * US_PER_S; /* the wall clock was set back */
     check_times(op, 2, 0, 6);
+    op->counted_to = 124 * US_PER_S;
+    check_times(op, 2, 0, 6); /* a change that was stored later counts */
+    op->counted_to = 129 * US_PER_S;
+    check_times(op, 2, 0, 10); /* nothing has changed since */
+    check_times(op, 0, 10, 10);
     op->status = OPERATION_FAILED;
     op->finished_at = op->updated_at = 130 * US_PER_S;
     check_times(op, 2, 0, 11);
