@@ -106,14 +106,31 @@ static void check_proxy(struct loader *l, const yaml_node_t *node, const char *s
                      proxy_fault(proxy), CONFIG_NO_PROXY);
 }
 
+static bool is_credential(const char *path)
+{
+    return matches("^/run/(user/[0-9]+/)?credentials/[^/]+/[^/]+$", path);
+}
+
+/* A check with logins needs the secrets, also outside the unit: the directory that the caller names in
+ * CREDENTIALS_DIRECTORY then stands for the unit's. */
+static void find_credential(const struct loader *l, char **path)
+{
+    const char *directory = getenv("CREDENTIALS_DIRECTORY");
+    if (l->purpose != CONFIG_TO_LOG_IN || !directory || !*path || !is_credential(*path))
+        return;
+    char *there = mem_printf("%s%s", directory, strrchr(*path, '/'));
+    free(*path);
+    *path = there;
+}
+
 /*
  * systemd makes a credential (LoadCredential=) only while the unit runs, and only for the unit. A check
  * outside the unit therefore does not report a missing credential as a fault.
  */
 static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
 {
-    if (l->purpose == CONFIG_TO_SERVE || getenv("CREDENTIALS_DIRECTORY") ||
-        !matches("^/run/(user/[0-9]+/)?credentials/[^/]+/[^/]+$", path))
+    if (l->purpose == CONFIG_TO_SERVE || l->purpose == CONFIG_TO_LOG_IN || getenv("CREDENTIALS_DIRECTORY") ||
+        !is_credential(path))
         return false;
     if (l->purpose == CONFIG_TO_CHECK)
         config_note(l, at, key, "not read: %s exists only inside the unit (LoadCredential=)", path);
@@ -169,11 +186,19 @@ static void check_accounts(struct loader *l)
                 config_fault(l, node, "name", "account '%s' is given twice", a->name);
         if (a->cloud && !matches("^[A-Za-z0-9][A-Za-z0-9-]{0,61}$", a->cloud))
             config_fault(l, node, "cloud", "'%s' must be 1 to 62 letters, digits and '-'", a->cloud);
+        find_credential(l, &a->password_file);
+        find_credential(l, &a->token_file);
         check_url(l, node, a);
         check_proxy(l, node, a->http_proxy, a->url);
         load_password(l, node, a);
         check_token_file(l, node, a);
     }
+}
+
+/* Whether a person checks the configuration, and reads the notes. */
+static bool is_asked(const struct loader *l)
+{
+    return l->purpose == CONFIG_TO_CHECK || l->purpose == CONFIG_TO_LOG_IN;
 }
 
 /* The name that means all projects in PUT /v1/freeze. */
@@ -211,7 +236,7 @@ static void check_projects(struct loader *l)
             config_fault(l, node, "project_id", "'%s' must be 32 hex digits without dashes", p->project_id);
         if (p->region && !matches("^[A-Za-z0-9_-]{1,64}$", p->region))
             config_fault(l, node, "region", "'%s' is not a region tag such as Sto2", p->region);
-        else if (p->region && l->purpose == CONFIG_TO_CHECK && matches("^[a-z]", p->region))
+        else if (p->region && is_asked(l) && matches("^[a-z]", p->region))
             config_note(l, key_or_item(l, node, "region"), "region",
                         "case counts: Cleura writes its regions like Sto2, not like '%s'", p->region);
     }

@@ -173,7 +173,7 @@ struct config {
  * the result. Credentials of systemd exist only inside the unit. CONFIG_TO_SERVE reads them. The other
  * purposes do not read them, and CONFIG_TO_CHECK reports that as a note.
  */
-enum config_purpose { CONFIG_TO_SERVE, CONFIG_TO_CHECK, CONFIG_BESIDE_UNIT };
+enum config_purpose { CONFIG_TO_SERVE, CONFIG_TO_CHECK, CONFIG_TO_LOG_IN, CONFIG_BESIDE_UNIT };
 struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors);
 void config_free(struct config *c);
 

@@ -29,6 +29,7 @@
 #include "daemon/daemon_private.h"
 #include "daemon/health_check.h"
 #include "daemon/key_fit.h"
+#include "daemon/login_check.h"
 #include "daemon/reload.h"
 #include "daemon/rotate_key.h"
 #include "http/connection/connection.h"
@@ -36,11 +37,13 @@
 #include "storage/storage.h"
 
 static const char usage[] =
-    "usage: shootd [--config FILE] [--check-config | --health]\n"
+    "usage: shootd [--config FILE] [--check-config [--login] | --health]\n"
     "  --config FILE     configuration (YAML). Without it CLEURA_LOGIN, CLEURA_PASSWORD, CLEURA_CLOUD,\n"
     "                    CLEURA_URL, CLEURA_REGION and CLEURA_PROJECT_ID name the account and the project,\n"
     "                    and SHOOTD_LISTEN names the address\n"
     "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
+    "  --login           with --check-config: also log in to Cleura with each account, and read each\n"
+    "                    project. Exit 0; 78 when Cleura refuses, 69 when it cannot be asked\n"
     "  --health          check whether the running shootd is ready; exit 0 or 1\n"
     "  --sample-config   print the annotated sample configuration\n"
     "  --version         print version, revision and the schemas of stores that it opens\n"
@@ -79,6 +82,7 @@ enum command_line {
 struct arguments {
     enum command_line command;
     const char *config;
+    bool login;
     bool sample;
     bool version;
     bool help;
@@ -93,6 +97,7 @@ static bool parse_options(int argc, char **argv, struct arguments *args)
 {
     static const struct option options[] = {{"config", required_argument, NULL, 'c'},
                                             {"check-config", no_argument, NULL, 'k'},
+                                            {"login", no_argument, NULL, 'l'},
                                             {"health", no_argument, NULL, 'H'},
                                             {"sample-config", no_argument, NULL, 's'},
                                             {"version", no_argument, NULL, 'v'},
@@ -110,6 +115,9 @@ static bool parse_options(int argc, char **argv, struct arguments *args)
             break;
         case 'k':
             args->command = CHECK_CONFIG;
+            break;
+        case 'l':
+            args->login = true;
             break;
         case 'H':
             args->command = HEALTH;
@@ -146,6 +154,10 @@ static bool fits_command(const struct arguments *args)
 {
     if (args->help || args->version || args->sample)
         return true;
+    if (args->login && args->command != CHECK_CONFIG) {
+        (void)fputs("shootd: --login goes with --check-config\n", stderr);
+        return false;
+    }
     const bool backs_up = args->command == BACKUP, restores = args->command == RESTORE;
     if (backs_up == !!args->to && restores == !!args->from && (backs_up || !args->with_seal_key) &&
         (restores || !args->without_secrets))
@@ -360,17 +372,18 @@ static int check_copy(const char *path)
     return check_store(path, key);
 }
 
-/* Checks the TLS certificate in the same way as the start of the server. The rest of the configuration was
- * checked before. */
-static int check_certificate(const struct config *config)
+/* Checks the TLS certificate in the same way as the start of the server, and the accounts at Cleura if that
+ * is asked for. The rest of the configuration was checked before. */
+static int check_config(const struct config *config, bool login)
 {
     char *error CLEANUP_FREE = NULL;
     tls_free(certificate_open(config, &error));
     if (error)
         (void)fprintf(stderr, "shootd: tls: %s\n", error);
-    else
+    const int accounts = login ? login_check(config) : EXIT_OK;
+    if (!error && accounts == EXIT_OK)
         (void)printf("configuration is valid\n");
-    return error ? EXIT_CONFIG : EXIT_OK;
+    return error ? EXIT_CONFIG : accounts;
 }
 
 static int run(const struct arguments *args, const struct config *config)
@@ -380,7 +393,7 @@ static int run(const struct arguments *args, const struct config *config)
         assert(!"served elsewhere");
         break;
     case CHECK_CONFIG:
-        return check_certificate(config);
+        return check_config(config, args->login);
     case HEALTH:
         return health_check(config);
     case CHECK_STORE:
@@ -440,7 +453,9 @@ int main(int argc, char **argv)
         return check_copy(args.database);
     if (args.command == SERVE)
         return serve_configured(args.config);
-    const enum config_purpose purpose = args.command == CHECK_CONFIG ? CONFIG_TO_CHECK : CONFIG_BESIDE_UNIT;
+    const enum config_purpose purpose = args.login                     ? CONFIG_TO_LOG_IN
+                                        : args.command == CHECK_CONFIG ? CONFIG_TO_CHECK
+                                                                       : CONFIG_BESIDE_UNIT;
     struct config *config = config_load(args.config, purpose, stderr);
     if (!config)
         return EXIT_CONFIG;
