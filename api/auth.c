@@ -111,7 +111,8 @@ static const char bearer[] = "Bearer";
 /* Whether the scheme is Bearer. The answer to another scheme does not show it, because it may be a token. */
 static bool is_bearer(const char *field)
 {
-    return strcspn(field, " ") == sizeof(bearer) - 1 && !strncasecmp(field, bearer, sizeof(bearer) - 1);
+    const char *end = field + sizeof(bearer) - 1;
+    return !strncasecmp(field, bearer, sizeof(bearer) - 1) && (*end == ' ' || !*end);
 }
 
 /* Returns the token in "Bearer <token>"; NULL when the scheme is not Bearer, or nothing follows. */

@@ -13,16 +13,14 @@ static const struct error_meaning meanings[] = {
      "The project lacks a privilege at OpenStack: check the roles of the project."},
     {"ERR_INFRA_QUOTA_EXCEEDED", true, false, BY_USER,
      "Raise the OpenStack quota of the project or ask for fewer or smaller nodes."},
-    {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true, BY_CLEURA,
-     "OpenStack limits the request rate: wait, it is retried."},
+    {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true, BY_CLEURA, "OpenStack limits the request rate."},
     {"ERR_INFRA_DEPENDENCIES", true, false, BY_USER,
      "Another OpenStack object is in the way (ports, networks, routers): remove it."},
-    {"ERR_RETRYABLE_INFRA_DEPENDENCIES", false, true, BY_CLEURA,
-     "A passing infrastructure fault: wait, it is retried."},
+    {"ERR_RETRYABLE_INFRA_DEPENDENCIES", false, true, BY_CLEURA, "A passing infrastructure fault."},
     {"ERR_INFRA_RESOURCES_DEPLETED", true, true, BY_USER,
-     "The machine type is sold out: wait, or choose another machine type."},
+     "The machine type is sold out: choose another one, or wait until it is there again."},
     {"ERR_CLEANUP_CLUSTER_RESOURCES", true, true, BY_USER,
-     "Objects inside the cluster hang (finalizers, load balancers, volumes): remove them; deletion goes on."},
+     "Objects inside the cluster hang (finalizers, load balancers, volumes): remove them."},
     {"ERR_CONFIGURATION_PROBLEM", true, false, BY_USER,
      "Correct the cluster's configuration as the description says."},
     {"ERR_RETRYABLE_CONFIGURATION_PROBLEM", true, true, BY_USER,
@@ -43,9 +41,17 @@ const struct error_meaning *model_error_meaning(const char *code)
 
 char *model_error_action(const struct error_meaning *meaning, bool is_over)
 {
-    const bool waits_for_user = meaning->user_error && !meaning->retryable;
-    const char *then = is_over ? " Then POST .../actions/retry." : " Cleura then goes on by itself.";
-    return mem_printf("%s%s", meaning->action, waits_for_user ? then : "");
+    static const char *const ends[2][2] = {
+        {" Wait: Cleura tries again by itself.", " POST .../actions/retry."},
+        {" Cleura then goes on by itself.", " Then POST .../actions/retry."}};
+    const bool is_known = *meaning->code;
+    return mem_printf("%s%s", meaning->action, is_known ? ends[meaning->user_error][is_over] : "");
+}
+
+const char *model_error_actor(const struct error_meaning *meaning, bool is_over)
+{
+    const bool is_left_to_cleura = !strcmp(meaning->responsible, BY_CLEURA);
+    return is_over && is_left_to_cleura ? BY_USER : meaning->responsible;
 }
 
 /* The entries of an error share its description, which may be long. */

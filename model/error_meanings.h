@@ -28,6 +28,8 @@ const struct error_meaning *model_error_meaning(const char *code);
 /* Returns what to do about an error, and what follows; the caller owns the text. is_over: Cleura has given
  * up, and does not try again by itself. */
 char *model_error_action(const struct error_meaning *meaning, bool is_over);
+/* Returns who has to act: when Cleura has given up, somebody must request a retry. */
+const char *model_error_actor(const struct error_meaning *meaning, bool is_over);
 
 /*
  * Converts one last error of Cleura {description, codes} and appends it to `errors`, one entry per code:

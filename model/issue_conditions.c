@@ -119,17 +119,23 @@ static const char *action_of(const struct issue_kind *kind, bool api_server_is_d
                : kind->action;
 }
 
+/* What Cleura says about a condition, or NULL. */
+static const char *said_by(const json_t *found)
+{
+    const char *message = json_str(found, "message"), *reason = json_str(found, "reason");
+    return message && *message ? message : reason && *reason ? reason : NULL;
+}
+
 static void issue_add_check(struct issues *in, const struct issue_check *checks, const json_t *found,
                             bool unknown, bool api_server_is_down)
 {
     const struct issue_kind *kind = kind_of(checks, found);
-    const char *message = json_str(found, "message");
     const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
     const struct error_meaning *meaning = code ? model_error_meaning(code) : NULL;
     issue_add(
         in, kind, severity_of(kind, unknown),
         &(struct issue_occurrence){.subject = json_str(found, "type"),
-                                   .description = message ? message : json_str(found, "reason"),
+                                   .description = said_by(found),
                                    .action = meaning ? meaning->action : action_of(kind, api_server_is_down),
                                    .responsible = meaning ? meaning->responsible : NULL,
                                    .codes = codes_of_check(found)});
@@ -198,7 +204,7 @@ const char *issue_of_conditions(const struct shoot *s, const char **ret_said)
             continue;
         worst = kind;
         severity = its;
-        *ret_said = json_str(found, "message");
+        *ret_said = said_by(found);
     }
     return worst ? worst->title : NULL;
 }

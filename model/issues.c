@@ -190,6 +190,16 @@ static const struct issue_kind *kind_of_phase(const struct cluster *c)
     return shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed;
 }
 
+/* Whether the last operation of shootd failed with the text that the cluster shows, or has not ended because
+ * of it. Another operation may have failed for another reason: that is another issue. */
+static bool is_of_operation(const struct issues *in)
+{
+    const struct operation *op = in->op;
+    if (!op || op->status != OPERATION_FAILED)
+        return op && !operation_status_is_final(op->status);
+    return !in->cluster->shoot || mem_same_str(json_str(op->error, "detail"), in->cluster->message);
+}
+
 static void look_at_phase(struct issues *in)
 {
     const struct cluster *c = in->cluster;
@@ -204,15 +214,16 @@ static void look_at_phase(struct issues *in)
                                     ? model_error_action(meaning, c->phase == PHASE_FAILED)
                                     : NULL;
     const char *responsible = kind == &create_refused && op ? actor_of_error(op->error) : NULL;
-    const bool is_of_op = op && (op->status == OPERATION_FAILED || !operation_status_is_final(op->status));
     issue_add(in, kind, kind->severity,
-              &(struct issue_occurrence){.subject = code,
-                                         .description = c->message,
-                                         .action = action,
-                                         .responsible = *meaning->code ? meaning->responsible : responsible,
-                                         .since = c->shoot ? c->shoot->operation_at : 0,
-                                         .operation = is_of_op ? op->id : NULL,
-                                         .codes = json_incref(codes)});
+              &(struct issue_occurrence){
+                  .subject = code,
+                  .description = c->message,
+                  .action = action,
+                  .responsible =
+                      *meaning->code ? model_error_actor(meaning, c->phase == PHASE_FAILED) : responsible,
+                  .since = c->shoot ? c->shoot->operation_at : 0,
+                  .operation = is_of_operation(in) ? op->id : NULL,
+                  .codes = json_incref(codes)});
     json_decref(codes);
 }
 
@@ -275,7 +286,7 @@ static void look_at_deletion(struct issues *in, const json_t *deletion)
 static void look_at_operation(struct issues *in)
 {
     const struct operation *op = in->op;
-    if (!op || op->status != OPERATION_FAILED || kind_of_phase(in->cluster))
+    if (!op || op->status != OPERATION_FAILED || (kind_of_phase(in->cluster) && is_of_operation(in)))
         return;
     char *description CLEANUP_FREE = mem_printf("%s: %s", operation_type_name(op->type),
                                                 json_str_or(op->error, "detail", "no reason is known"));

@@ -121,12 +121,29 @@ static bool wants_open_only(const struct request *r)
     return wanted;
 }
 
+/* Each part is compared with the name of every cluster that had an operation. */
+static struct problem *check_parts(const struct request *r)
+{
+    enum { PARTS_MAX = 10 };
+    const char *text = r->params.given[PARAM_CLUSTER] ? r->params.texts[PARAM_CLUSTER] : "";
+    size_t count = 1;
+    struct problem *fault = NULL;
+    for (; *text; text++)
+        count += *text == ',';
+    if (count > PARTS_MAX)
+        problem_add_fault(&fault, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, param_name(PARAM_CLUSTER),
+                          "too_many", NULL, "must have at most %d parts of names", PARTS_MAX);
+    return fault;
+}
+
 struct problem *handle_operations(struct request *r)
 {
     const struct list_query query = {
         .section = VIEW_OPERATIONS, .newest_first = true, .may_go_on = !wants_open_only(r)};
     struct list_view list;
-    struct problem *p = list_view_begin(&list, r, &query);
+    struct problem *p = check_parts(r);
+    if (!p)
+        p = list_view_begin(&list, r, &query);
     if (p)
         return p;
     for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))

@@ -1,9 +1,10 @@
 #include "reconcile/commands/body.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/mem.h"
 #include "base/near_word.h"
 #include "base/text.h"
@@ -11,7 +12,10 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
 
-enum { LIST_MAX = 200 };
+enum {
+    LIST_MAX = 200,
+    HINTS_MAX = 4 /* faults that name a similar word */
+};
 
 void body_check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults)
 {
@@ -49,8 +53,10 @@ static void fault_at_item(const char *member, size_t i, const json_t *item, json
                           struct problem **faults)
 {
     char *here CLEANUP_FREE = mem_printf("#/%s/%zu", member, i);
+    /* The loop compares a word with a thousand names only a few times. */
+    const bool is_early = !*faults || json_array_size((*faults)->faults) < HINTS_MAX;
     char *refusal CLEANUP_FREE =
-        word_refusal(json_is_string(item) ? json_string_value(item) : "?", "known", valid);
+        word_refusal(json_is_string(item) ? json_string_value(item) : "?", "known", is_early ? valid : NULL);
     BODY_FAULT(faults, here, "unknown_value", valid, "%s", refusal);
 }
 
@@ -73,6 +79,8 @@ void body_check_projects(struct reconcile *r, const struct command *cmd, const c
     if (!body_is_list(cmd->body, member, faults))
         return;
     json_array_foreach (json_arr(cmd->body, member), i, item) {
+        if (problem_is_full(*faults))
+            return;
         const char *name = json_string_value(item);
         bool exists = name && (!strcmp(name, "*") || project_find(r, name));
         if (!exists || !projects_include(cmd->caller.projects, name))
@@ -108,7 +116,8 @@ void body_check_event_types(const json_t *body, const char *member, struct probl
     if (!body_is_list(body, member, faults))
         return;
     json_array_foreach (json_arr(body, member), i, item)
-        if (!json_is_string(item) || !event_pattern_is_valid(json_string_value(item)))
+        if (!problem_is_full(*faults) &&
+            (!json_is_string(item) || !event_pattern_is_valid(json_string_value(item))))
             fault_at_item(member, i, item, all_event_types(), faults);
 }
 
@@ -140,13 +149,15 @@ void body_check_number(const json_t *body, const char *member, int64_t min, int6
 
 void body_prepare_secret(struct command *cmd, int status, char *object, const char *member, char *secret)
 {
-    struct buffer out;
-    buffer_init(&out, SIZE_MAX);
-    buffer_add(&out, object, strlen(object) - 1); /* without the closing brace */
-    json_out_str(&out, member, secret);
-    json_out_end(&out);
+    assert(!secret || !strpbrk(secret, "\"\\")); /* secrets are letters, digits and signs of base64 */
+    const char *quote = secret ? "\"" : "", *value = secret ? secret : "null";
+    const size_t len = strlen(object) - 1; /* without the closing brace */
+    const size_t size = len + strlen(member) + strlen(value) + sizeof(",\"\":\"\"}");
+    char *text = mem_calloc(1, size); /* at once, because a text that grows leaves copies */
+    memcpy(text, object, len);
+    (void)snprintf(text + len, size - len, ",\"%s\":%s%s%s}", member, quote, value, quote);
     free(object);
     cmd->reply.is_secret = true;
-    reply_prepare_text(cmd, status, buffer_take(&out, NULL));
+    reply_prepare_text(cmd, status, text);
     mem_free_secret(secret);
 }

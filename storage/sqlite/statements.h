@@ -49,11 +49,11 @@ STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
  */
 #define OPERATIONS_NEWEST \
     "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1 AND id >= ?6"
-#define OPERATIONS_OF_LISTS                                                                        \
-    " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"                           \
-    " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"                           \
-    " AND (?7 IS NULL OR EXISTS (SELECT 1 FROM json_each(?7) AS part WHERE instr(lower(cluster), " \
-    "part.value)))"
+#define OPERATIONS_OF_LISTS                                                              \
+    " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"                 \
+    " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"                 \
+    " AND (?7 IS NULL OR +cluster IN (SELECT name FROM json_each(?7) AS part CROSS JOIN" \
+    " (SELECT DISTINCT cluster AS name FROM operations) WHERE instr(lower(name), part.value)))"
 #define OPERATIONS_OF_STATUS                                            \
     " AND (?4 IS NULL OR +status IN (SELECT value FROM json_each(?4)))" \
     " ORDER BY id DESC LIMIT ?5) ORDER BY id DESC"

@@ -485,6 +485,8 @@ def test_operation_filters_and_order(many):
     assert len(walk(d, "/v1/operations", cluster="own-03,own-04")) == 2
     assert walk(d, "/v1/operations", cluster="N-03") == one, "a part of the name, in capitals"
     assert walk(d, "/v1/operations", cluster="own-") == [o for o in everything if "own-" in o["cluster"]]
+    many = d.http.get("/v1/operations", params={"cluster": ",".join("n" for _ in range(11))})
+    assert many.status_code == 400 and many.json()["errors"][0]["code"] == "too_many" and many.json()["errors"][0]["parameter"] == "cluster"
     assert walk(d, "/v1/operations", cluster=",") == walk(d, "/v1/operations", cluster="own-03x") == []
     step = one[0]["steps"]
     assert step and all(s["status"] in ("done", "skipped") for s in step)

@@ -155,6 +155,10 @@ static void failures(void **state)
     (void)snprintf(op->id, sizeof(op->id), "op_1");
     op->type = OPERATION_UPDATE;
     op->status = OPERATION_FAILED;
+    op->finished_at = now;
+    struct problem *failed = problem_new(PROBLEM_CLUSTER_FAILED, "no more ports");
+    op->error = problem_to_error_json(failed);
+    problem_free(failed);
     json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
     const json_t *issue = json_array_get(issues, 0);
     assert_non_null(strstr(json_str(issue, "action"), "quota"));
@@ -163,7 +167,10 @@ static void failures(void **state)
     assert_string_equal(json_str(issue, "description"), "no more ports");
     assert_string_equal(json_str(issue, "since"), "2026-11-21T09:59:00Z");
     assert_string_equal(json_str(issue, "operation_id"), "op_1");
-    expect(c, op, "cluster_failed/critical/ERR_INFRA_QUOTA_EXCEEDED");
+    expect(cluster_copy(c), op, "cluster_failed/critical/ERR_INFRA_QUOTA_EXCEEDED");
+    /* an operation that failed for another reason is another fault */
+    json_set_str(op->error, "detail", "Cleura: refused");
+    expect(c, op, "cluster_failed/critical/ERR_INFRA_QUOTA_EXCEEDED,operation_failed/warning/op_1");
     operation_free(op);
     c = healthy("1.33.7");
     c->phase = PHASE_RETRYING;

@@ -174,7 +174,8 @@ static void a_degraded_cluster_says_what_is_wrong(void **state)
          "{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\",\"message\":\"etcd\"}]",
          "The control plane is not healthy: etcd"},
         {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"reason\":\"MissingNodes\"}]",
-         "Nodes are missing"},
+         "Nodes are missing: MissingNodes"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"message\":\"\"}]", "Not every node is ready"},
         {"[{\"type\":\"Odd\",\"status\":\"Unknown\",\"message\":\"?\"}]", "A condition is not met: ?"},
         {"[{\"type\":\"EveryNodeReady\",\"status\":\"True\",\"message\":\"fine\"}]", "reconciled"},
     };
@@ -415,6 +416,28 @@ static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
     assert_false(json_bool(json_array_get(errors, 0), "retryable", true));
     assert_string_equal(json_str(json_array_get(errors, 1), "code"), "ERR_NEW");
     assert_non_null(json_str(json_array_get(errors, 1), "action"));
+}
+
+static void advice_says_who_goes_on(void **state)
+{
+    static const char *const codes[] = {"ERR_INFRA_UNAUTHENTICATED",    "ERR_INFRA_UNAUTHORIZED",
+                                        "ERR_INFRA_QUOTA_EXCEEDED",     "ERR_INFRA_RATE_LIMITS_EXCEEDED",
+                                        "ERR_INFRA_DEPENDENCIES",       "ERR_RETRYABLE_INFRA_DEPENDENCIES",
+                                        "ERR_INFRA_RESOURCES_DEPLETED", "ERR_CLEANUP_CLUSTER_RESOURCES",
+                                        "ERR_CONFIGURATION_PROBLEM",    "ERR_RETRYABLE_CONFIGURATION_PROBLEM",
+                                        "ERR_PROBLEMATIC_WEBHOOK"};
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        const struct error_meaning *meaning = model_error_meaning(codes[i]);
+        assert_string_equal(meaning->code, codes[i]);
+        char *during CLEANUP_FREE = model_error_action(meaning, false);
+        char *after CLEANUP_FREE = model_error_action(meaning, true);
+        assert_non_null(strstr(during, "by itself."));
+        assert_null(strstr(during, "retry"));
+        assert_non_null(strstr(after, "POST .../actions/retry."));
+        assert_null(strstr(after, "by itself"));
+        assert_null(strstr(after, "retried"));
+        assert_string_not_equal(model_error_actor(meaning, true), BY_CLEURA);
+    }
 }
 
 /* The fast reader has the same result. It does not read rows of an earlier version. */
@@ -862,6 +885,7 @@ int main(void)
         cmocka_unit_test(a_pre_release_is_older_than_its_release),
         cmocka_unit_test(a_release_is_the_default_before_pre_releases),
         cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
+        cmocka_unit_test(advice_says_who_goes_on),
         cmocka_unit_test(the_time_of_a_step_is_waiting_and_running),
         cmocka_unit_test(stored_forms_round_trip),
         cmocka_unit_test(wh12_subscriptions_match_by_type_and_project),
