@@ -118,7 +118,10 @@ static void find_credential(const struct loader *l, char **path)
     const char *directory = getenv("CREDENTIALS_DIRECTORY");
     if (l->purpose != CONFIG_TO_LOG_IN || !directory || !*path || !is_credential(*path))
         return;
-    char *there = mem_printf("%s%s", directory, strrchr(*path, '/'));
+    size_t len = strlen(directory);
+    while (len && directory[len - 1] == '/') /* as in is_credential of secret_file.c */
+        len--;
+    char *there = mem_printf("%.*s%s", (int)len, directory, strrchr(*path, '/'));
     free(*path);
     *path = there;
 }

@@ -77,20 +77,22 @@ static void begin(struct login_check *check)
     for (size_t i = 0; i < c->account_count; i++)
         check->lanes[i] = upstream_account_new(check->loop, check->transport, check->reader, &c->accounts[i],
                                                &check->key, NULL, CONFIG_MAX_ENTRIES, &nobody);
+    size_t *asked CLEANUP_FREE = mem_calloc(c->account_count + 1, sizeof(*asked)); /* of each account */
     for (size_t i = 0; i < c->project_count; i++) {
         struct proof *proof = &check->proofs[i];
         const struct config_project *p = &c->projects[i];
+        const size_t account = (size_t)(p->account - c->accounts);
         *proof = (struct proof){.check = check, .project = p};
         proof->call = (struct upstream_call){
             .op = UPSTREAM_LIST,
             .region = p->region,
             .project_id = p->project_id,
             .priority = LANE_USER_WAITING,
-            .deadline = until + (mono_us)i * p->account->min_spacing_us,
+            .deadline = until + (mono_us)asked[account]++ * p->account->min_spacing_us,
             .on_done = on_answer,
         };
         check->open++;
-        upstream_submit(check->lanes[p->account - c->accounts], &proof->call);
+        upstream_submit(check->lanes[account], &proof->call);
     }
 }
 

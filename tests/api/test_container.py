@@ -112,7 +112,7 @@ def test_a_cluster_lives_in_the_image(tree, sim, tmp_path, user, group, volume_g
         directory.mkdir()
     tmp_path.chmod(0o755)
     text = of_kind("ConfigMap")["data"]["shootd.yaml"]
-    text = text.replace("0.0.0.0:8080", f"0.0.0.0:{port}").replace("login: robot", "login: demo").replace("cloud: public", f"url: {sim.url}\n    min_spacing: 1ms")
+    text = text.replace("0.0.0.0:8080", f"0.0.0.0:{port}").replace("LOGIN_AT_CLEURA", "demo").replace("PROJECT_ID_AT_CLEURA", "00112233445566778899aabbccddeeff").replace("cloud: public", f"url: {sim.url}\n    min_spacing: 1ms")
     (config / "shootd.yaml").write_text(text + "polling: {active: 200ms, idle: 1s, discovery: 2s}\n")
     # a file of a Secret: a link, readable by the group of the pod
     (credentials / "..data").mkdir()
