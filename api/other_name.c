@@ -63,13 +63,26 @@ static void add_sentence(const struct view_snapshot *s, const struct request *r,
         problem_add_sentence(p, "Did you mean '%s'?", near);
 }
 
+/* Whether the caller may still see what it saw when the request came: the request may have waited. */
+static bool rights_are_as_before(const struct view_snapshot *s, const struct request *r)
+{
+    if (r->token->issuer)
+        return caller_holds(r->api, r->token);
+    char key[TOKEN_HEX_BYTES];
+    token_hex(r->token->digest, key);
+    const struct view_blob *blob = view_find(s, VIEW_TOKENS, key);
+    const struct api_token *now = blob ? blob->subject : NULL;
+    return now && token_is_live(r->api, now) && projects_cover(now->projects, r->token->projects);
+}
+
 struct problem *with_other_name(const struct request *r, struct problem *p)
 {
     if (!p || !p->is_of_path || !r->token || !r->project ||
         (p->code == PROBLEM_CLUSTER_NOT_FOUND && !r->name))
         return p;
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    add_sentence(s, r, p);
+    if (rights_are_as_before(s, r))
+        add_sentence(s, r, p);
     view_leave(r->api->options.view);
     return p;
 }

@@ -157,7 +157,7 @@ static struct problem *request_continue(struct server_request *http, void *resul
     struct command *cmd = result; /* NULL: the result did not come in time */
     struct problem *p = cmd ? answer_command(r, cmd) : request_overdue(r);
     command_free(cmd);
-    return p; /* without another name: the rights of the token may have changed during the wait */
+    return with_other_name(r, p);
 }
 
 static void add_problem_fields(struct server_request *http, enum problem_code code)

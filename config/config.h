@@ -171,7 +171,8 @@ struct config {
  * Loads `path`; with path NULL, reads the environment (CLEURA_LOGIN, ...). Prints all faults to `errors`, one
  * per line: "file:line: key: fault and valid values". Returns NULL when there was a fault. The caller owns
  * the result. Credentials of systemd exist only inside the unit. CONFIG_TO_SERVE and
- * CONFIG_TO_LOG_IN read them. The other purposes do not read them, and CONFIG_TO_CHECK reports that as a note.
+ * CONFIG_TO_LOG_IN read them. The other purposes do not read them, and CONFIG_TO_CHECK reports that as a
+ * note.
  */
 enum config_purpose { CONFIG_TO_SERVE, CONFIG_TO_CHECK, CONFIG_TO_LOG_IN, CONFIG_BESIDE_UNIT };
 struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors);

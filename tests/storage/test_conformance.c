@@ -512,7 +512,8 @@ static void operations_are_paged_and_filtered(void **state)
     assert_operations(f, (struct operation_query){.projects = a, .clusters = dev, .limit = 1}, "4 /op_4");
     assert_operations(f, (struct operation_query){.limit = 4}, "4 3 2 1 /");
     assert_operations(f, (struct operation_query){.projects = a, .clusters = two}, "4 2 1 /");
-    char *part[] = {(char[]){"ro"}, (char[]){"zz"}, NULL}, *special[] = {(char[]){"%"}, (char[]){"_"}, (char[]){"\\"}, NULL};
+    char *part[] = {(char[]){"ro"}, (char[]){"zz"}, NULL},
+         *special[] = {(char[]){"%"}, (char[]){"_"}, (char[]){"\\"}, NULL};
     const unsigned creates = 1U << OPERATION_CREATE;
     assert_operations(f, (struct operation_query){.cluster_parts = part}, "2 /");
     assert_operations(f, (struct operation_query){.cluster_parts = special}, "/");
