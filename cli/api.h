@@ -29,6 +29,7 @@
     X(ISSUES, "GET", "/v1/projects/{project}/clusters/{cluster}/issues")            \
     X(CLUSTER_EVENTS, "GET", "/v1/projects/{project}/clusters/{cluster}/events")    \
     X(OPERATION, "GET", "/v1/operations/{operation}")                               \
+    X(CANCEL, "POST", "/v1/operations/{operation}/cancel")                          \
     X(EVENTS, "GET", "/v1/events")                                                  \
     X(KUBECONFIG, "GET", "/v1/projects/{project}/clusters/{cluster}/kubeconfig")    \
     X(CREDENTIAL, "GET", "/v1/projects/{project}/clusters/{cluster}/credential")

@@ -98,6 +98,12 @@ static const struct flag create_flags[] = {
 };
 static const struct flag delete_flags[] = {YES_FLAG, OUTPUT_FLAG, WAITING, {0}};
 static const struct flag power_flags[] = {OUTPUT_FLAG, WAITING, {0}};
+static const struct flag rotate_flags[] = {
+    {"complete", 0, FLAG_SWITCH, NULL, NULL, "the second stage: ends the old certificate authority"},
+    OUTPUT_FLAG,
+    WAITING,
+    {0},
+};
 static const struct flag upgrade_flags[] = {
     {"to", 0, FLAG_TEXT, "VERSION", NULL,
      "upgrade to this version; without --to the offered versions are shown"},
@@ -217,6 +223,25 @@ const struct cli_command command_table[] = {
      EXAMPLES("shootctl hibernate dev"), verb_hibernate},
     {"wake", "NAME...", 1, 100, false, power_flags, "Wakes clusters.", "", EXAMPLES("shootctl wake dev"),
      verb_wake},
+    {"retry", "NAME...", 1, 100, false, power_flags,
+     "Tries the last change again that Cleura has given up.", "", EXAMPLES("shootctl retry dev"), verb_action},
+    {"reconcile", "NAME...", 1, 100, false, power_flags,
+     "Lets Gardener bring clusters into their wanted state now.", "", EXAMPLES("shootctl reconcile dev"),
+     verb_action},
+    {"maintain", "NAME...", 1, 100, false, power_flags,
+     "Carries out the maintenance of clusters now, instead of in their window.", "",
+     EXAMPLES("shootctl maintain dev"), verb_action},
+    {"enable-ha", "NAME...", 1, 100, false, power_flags,
+     "Makes the control planes of clusters highly available. This cannot be taken back.", "",
+     EXAMPLES("shootctl enable-ha dev"), verb_action},
+    {"rotate-ca", "NAME...", 1, 100, false, rotate_flags,
+     "Rotates the certificate authority of clusters, in two stages.",
+     "The first stage makes the new authority; both are valid then. Hand out new kubeconfigs, and end the old "
+     "authority with --complete.",
+     EXAMPLES("shootctl rotate-ca dev", "shootctl rotate-ca dev --complete"), verb_rotate_ca},
+    {"cancel", "OPERATION...", 1, 100, false, no_flags,
+     "Ends operations: no further step is sent to Cleura.", "What Cleura has begun goes on.",
+     EXAMPLES("shootctl cancel op_01k5c8s0zj8q4t6w2x9y0a1b2c"), verb_cancel},
     {"delete", "NAME...", 1, 100, false, delete_flags, "Deletes clusters, with everything in them.",
      "On a terminal you must type the name once more; elsewhere --yes is needed.",
      EXAMPLES("shootctl delete dev", "shootctl delete dev --yes --no-wait"), verb_delete},

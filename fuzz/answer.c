@@ -25,7 +25,9 @@ static void check_shoot(struct shoot *s)
     FUZZ_CHECK(back != NULL);
     json_t *again CLEANUP_JSON = cluster_to_json(back);
     FUZZ_CHECK(json_equal(stored, again));
-    char *text CLEANUP_FREE = render_cluster(back, NULL);
+    struct trouble trouble;
+    json_decref(issues_prepare(back, NULL, &(struct issue_world){0}, &trouble));
+    char *text CLEANUP_FREE = render_cluster(back, NULL, &trouble);
     json_t *shown CLEANUP_JSON = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     FUZZ_CHECK(shown != NULL);
     fuzz_check_stored(shown);

@@ -41,8 +41,10 @@ static void check_shown(const char *text)
 
 static void show_cluster(const void *value)
 {
-    char *full_text CLEANUP_FREE = render_cluster(value, NULL);
-    char *brief_text CLEANUP_FREE = render_cluster_brief(value, NULL);
+    struct trouble trouble;
+    json_decref(issues_prepare(value, NULL, &(struct issue_world){0}, &trouble));
+    char *full_text CLEANUP_FREE = render_cluster(value, NULL, &trouble);
+    char *brief_text CLEANUP_FREE = render_cluster_brief(value, NULL, &trouble);
     check_shown(full_text);
     check_shown(brief_text);
     json_t *catalog CLEANUP_JSON = json_object();

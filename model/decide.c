@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "model/issues.h"
+#include "model/phase_meaning.h"
 
 static bool is(const char *word, const char *value)
 {
@@ -47,7 +48,7 @@ static enum conditions condition_says(const json_t *condition)
 
 static enum conditions worst_condition(const struct shoot *s)
 {
-    enum conditions worst = s->conditions ? CONDITIONS_TRUE : CONDITIONS_UNREAD;
+    enum conditions worst = json_array_size(json_doc_tree(s->conditions)) ? CONDITIONS_TRUE : CONDITIONS_UNREAD;
     size_t i;
     json_t *condition;
     json_array_foreach (json_doc_tree(s->conditions), i, condition) {
@@ -81,32 +82,41 @@ static enum phase processing_phase(const struct cluster *c, const struct shoot *
     return is_hibernated(c, s) && !c->wants_hibernated ? PHASE_WAKING : PHASE_UPDATING;
 }
 
+/* What the combined conditions say about a cluster whose last operation succeeded, and about the health of
+ * any cluster. */
+static const struct {
+    enum phase phase;
+    enum health health;
+    bool settling; /* Gardener resets the conditions after each reconcile */
+} by_conditions[] = {
+    [CONDITIONS_FALSE] = {PHASE_DEGRADED, HEALTH_UNHEALTHY, false},
+    [CONDITIONS_UNKNOWN] = {PHASE_DEGRADED, HEALTH_UNKNOWN, false},
+    [CONDITIONS_PROGRESSING] = {PHASE_READY, HEALTH_PROGRESSING, true},
+    [CONDITIONS_UNREAD] = {PHASE_READY, HEALTH_UNKNOWN, false},
+    [CONDITIONS_TRUE] = {PHASE_READY, HEALTH_HEALTHY, false},
+};
+
+/* Whether the cluster works. Only the conditions say that; while they have no meaning, something goes on, or
+ * the cluster sleeps as it should. */
+static enum health health_in(enum phase phase, const struct shoot *s)
+{
+    if (phase == PHASE_HIBERNATED)
+        return HEALTH_HEALTHY;
+    return phase_has_conditions(phase) ? by_conditions[worst_condition(s)].health : HEALTH_PROGRESSING;
+}
+
 static struct decision succeeded(const struct cluster *c, const struct shoot *s, int open)
 {
-    static const struct {
-        enum phase phase;
-        enum health health;
-        bool settling; /* Gardener resets the conditions after each reconcile */
-    } rows[] = {
-        [CONDITIONS_FALSE] = {PHASE_DEGRADED, HEALTH_UNHEALTHY, false},
-        [CONDITIONS_UNKNOWN] = {PHASE_DEGRADED, HEALTH_UNKNOWN, false},
-        [CONDITIONS_PROGRESSING] = {PHASE_READY, HEALTH_PROGRESSING, true},
-        [CONDITIONS_UNREAD] = {PHASE_READY, HEALTH_UNKNOWN, false},
-        [CONDITIONS_TRUE] = {PHASE_READY, HEALTH_HEALTHY, false},
-    };
     const enum conditions worst = worst_condition(s);
-    struct decision d = {.phase = rows[worst].phase,
-                         .health = rows[worst].health,
-                         .settling = rows[worst].settling,
+    struct decision d = {.phase = by_conditions[worst].phase,
+                         .settling = by_conditions[worst].settling,
                          .operation_finished = s->progress == SHOOT_PROGRESS_UNKNOWN || s->progress >= 100};
     if (is_hibernated(c, s)) { /* the conditions of a hibernated cluster are all True and have no meaning */
         d.phase = PHASE_HIBERNATED;
-        d.health = HEALTH_HEALTHY;
         d.settling = false;
     }
     if (open >= 0 && open != OPERATION_CREATE) {
         d.phase = phase_of_open(open);
-        d.health = HEALTH_PROGRESSING;
         d.settling = false;
     }
     return d;
@@ -114,13 +124,11 @@ static struct decision succeeded(const struct cluster *c, const struct shoot *s,
 
 static struct decision processing(const struct cluster *c, const struct shoot *s, int open)
 {
-    bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
     /* A create continues until Cleura reports a different operation. An unknown type does not count as a
      * different operation. */
     bool creates =
         open == OPERATION_CREATE ? !is(s->operation_type, "Reconcile") : is(s->operation_type, "Create");
-    return (struct decision){.phase = creates ? PHASE_CREATING : processing_phase(c, s, open),
-                             .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
+    return (struct decision){.phase = creates ? PHASE_CREATING : processing_phase(c, s, open)};
 }
 
 static struct decision by_operation(const struct cluster *c, const struct shoot *s, int open, bool guard)
@@ -128,20 +136,19 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
     const enum shoot_run run = shoot_run(s);
     if (shoot_is_deletion(s) && !guard)
         return (struct decision){.phase = run == RUN_FAILED ? PHASE_FAILED : PHASE_DELETING,
-                                 .health = HEALTH_PROGRESSING,
                                  .operation_failed = run == RUN_FAILED || run == RUN_ABORTED};
     if (open == OPERATION_DELETE)
-        return (struct decision){.phase = PHASE_DELETING, .health = HEALTH_PROGRESSING};
+        return (struct decision){.phase = PHASE_DELETING};
     if (guard)
-        return (struct decision){.phase = processing_phase(c, s, open), .health = HEALTH_PROGRESSING};
+        return (struct decision){.phase = processing_phase(c, s, open)};
     switch (run) {
     case RUN_FAILED:
     case RUN_ABORTED:
-        return (struct decision){.phase = PHASE_FAILED, .health = HEALTH_UNHEALTHY, .operation_failed = true};
+        return (struct decision){.phase = PHASE_FAILED, .operation_failed = true};
     case RUN_RETRYING:
-        return (struct decision){.phase = PHASE_RETRYING, .health = HEALTH_UNHEALTHY};
+        return (struct decision){.phase = PHASE_RETRYING};
     case RUN_PENDING:
-        return (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
+        return (struct decision){.phase = PHASE_PENDING};
     case RUN_PROCESSING:
         return processing(c, s, open);
     case RUN_SUCCEEDED:
@@ -153,7 +160,21 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
     }
     if (open >= 0) /* the requested change continues */
         return processing(c, s, open);
-    return (struct decision){.phase = PHASE_UNKNOWN, .health = HEALTH_UNKNOWN};
+    return (struct decision){.phase = PHASE_UNKNOWN};
+}
+
+/* The message is about the worst condition when Gardener's sentence is not: when it only says that the last
+ * run succeeded, or when something worse than a failed run is wrong. */
+static void speak_of_conditions(struct decision *d, const struct shoot *s)
+{
+    const char *said;
+    enum issue_severity severity;
+    const char *title = issue_of_conditions(s, &said, &severity);
+    const bool is_about_run = d->phase == PHASE_FAILED || d->phase == PHASE_RETRYING;
+    if (d->phase != PHASE_DEGRADED && !(is_about_run && severity == ISSUE_CRITICAL))
+        return;
+    d->title = title;
+    d->message = said;
 }
 
 struct decision decide(const struct cluster *c, const struct shoot *s, int open, wall_us now)
@@ -177,8 +198,8 @@ struct decision decide(const struct cluster *c, const struct shoot *s, int open,
     bool guard = decide_guard_holds(c, s, now);
     d = by_operation(c, s, open, guard);
     d.message = guard ? "Accepted; Cleura has not started yet" : s->description;
-    if (d.phase == PHASE_DEGRADED) /* Gardener says only that its last run succeeded */
-        d.title = issue_of_conditions(s, &d.message);
+    d.health = health_in(d.phase, s);
+    speak_of_conditions(&d, s);
     if (!guard && shoot_run(s) == RUN_UNKNOWN)
         d.message = "The state that Cleura shows cannot be read";
     if (!guard && shoot_run(s) == RUN_UNHEARD)

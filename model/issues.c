@@ -1,6 +1,7 @@
 #include "model/issues.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -8,24 +9,26 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "model/error_meanings.h"
-#include "model/expiry.h"
 #include "model/issues_private.h"
+#include "model/phase_meaning.h"
 #include "model/problem.h"
-#include "model/spec.h"
 
-#define DAY_US            (24 * 3600 * US_PER_S)
-#define DELETION_STUCK_US (3600 * US_PER_S)
+/* An operation that has run for this many times its usual time hangs. */
+enum { HANGS_AFTER = 2 };
+/* How long operations take of which too few have succeeded here. Creates take 10 to 15 minutes. */
+#define USUAL_US (1800 * US_PER_S)
 
 enum {
-    SOON_DAYS = 30,
-    LATER_DAYS = 90,
     CODES_SHOWN = 30,
     SHOWN_BYTES = 500 /* the limit in bytes of a value in an issue about drift */
 };
 
+/* A PATCH that changes nothing requests the spec again, and so corrects what differs from it. */
+#define SPEC_AGAIN "{\"spec\":{}}"
+
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
-    "cluster", "operation", "condition", "constraint", "drift", "version", "observation"};
+    "cluster", "operation", "condition", "constraint", "drift", "version", "observation", "account", "project"};
 
 static int index_of(const char *name, const char *const *names, int count)
 {
@@ -61,9 +64,9 @@ static void issue_set_time(json_t *doc, const char *key, wall_us at)
     json_set_str(doc, key, at ? time_rfc3339(at, false, text) : NULL);
 }
 
-void issue_add(struct issues *in, const struct issue_kind *kind, enum issue_severity severity,
-               const struct issue_occurrence *o)
+json_t *issue_new(const struct issue_kind *kind, enum issue_severity severity, const struct issue_occurrence *o)
 {
+    const struct remedy *remedy = o->remedy.kind == REMEDY_NONE ? &kind->remedy : &o->remedy;
     json_t *doc = json_object();
     assert(severity < ISSUE_SEVERITY_MAX_);
     json_set_str(doc, "code", kind->code);
@@ -74,12 +77,88 @@ void issue_add(struct issues *in, const struct issue_kind *kind, enum issue_seve
     json_set_str(doc, "title", kind->title);
     json_set_str(doc, "description", o->description);
     json_set_str(doc, "action", o->action ? o->action : kind->action);
+    json_set_take(doc, "remedy", remedy_to_json(remedy));
     issue_set_time(doc, "since", o->since);
     issue_set_time(doc, "expires_at", o->expires_at);
     json_set_str(doc, "target_version", o->target);
     json_set_str(doc, "operation_id", o->operation);
-    json_set_take(doc, "codes", o->codes ? o->codes : json_array());
-    json_append_take(in->found[severity], doc);
+    json_set_take(doc, "codes", o->codes ? json_incref(o->codes) : json_array());
+    return doc;
+}
+
+/* ---- the sum of all issues ---- */
+
+enum issue_severity trouble_severity(const struct trouble *t)
+{
+    int severity = ISSUE_CRITICAL;
+    while (severity < ISSUE_SEVERITY_MAX_ && !t->counts[severity])
+        severity++;
+    return (enum issue_severity)severity;
+}
+
+bool trouble_is_equal(const struct trouble *a, const struct trouble *b)
+{
+    bool same = a->until == b->until && mem_same_str(a->code, b->code) && mem_same_str(a->title, b->title);
+    for (int i = 0; i < ISSUE_SEVERITY_MAX_; i++)
+        same = same && a->counts[i] == b->counts[i] && a->since[i] == b->since[i];
+    return same;
+}
+
+/* Microseconds since 1970 in a rank: enough for 36,000 years. */
+#define RANK_ROOM (INT64_C(1) << 60)
+
+/* An issue of unknown age counts as the newest of its severity. */
+int64_t trouble_rank(enum issue_severity severity, wall_us since)
+{
+    return (int64_t)severity * RANK_ROOM + (since > 0 && since < RANK_ROOM ? since : RANK_ROOM - 1);
+}
+
+int trouble_severity_of_rank(int64_t rank)
+{
+    return (int)(rank / RANK_ROOM);
+}
+
+json_t *trouble_to_json(const struct trouble *t)
+{
+    if (!t->code)
+        return NULL;
+    json_t *doc = json_object();
+    json_set_str(doc, "code", t->code);
+    json_set_str(doc, "severity", severity_names[trouble_severity(t)]);
+    json_set_str(doc, "title", t->title);
+    issue_set_time(doc, "since", t->since[trouble_severity(t)]);
+    return doc;
+}
+
+/* Times count in seconds, as they are shown. */
+static void count(struct trouble *t, const struct issue_kind *kind, enum issue_severity severity, wall_us at)
+{
+    const wall_us since = at - at % US_PER_S;
+    const enum issue_severity worst = trouble_severity(t);
+    const bool is_older = since && (!t->since[severity] || since < t->since[severity]);
+    if (severity < worst || (severity == worst && is_older)) {
+        t->code = kind->code;
+        t->title = kind->title;
+    }
+    if (is_older)
+        t->since[severity] = since;
+    if (t->counts[severity] < UINT16_MAX)
+        t->counts[severity]++;
+}
+
+void issues_change_at(struct issues *in, wall_us at)
+{
+    if (at > in->now && at < in->trouble.until)
+        in->trouble.until = at;
+}
+
+void issue_add(struct issues *in, const struct issue_kind *kind, enum issue_severity severity,
+               const struct issue_occurrence *o)
+{
+    count(&in->trouble, kind, severity, o->since);
+    if (in->found[severity])
+        json_append_take(in->found[severity], issue_new(kind, severity, o));
+    json_decref(o->codes);
 }
 
 /* ---- phase, errors, operations ---- */
@@ -90,43 +169,73 @@ static const struct issue_kind deletion_failed = {
     "cluster",
     BY_USER,
     "The deletion failed",
-    "Remove the objects inside the cluster that block the deletion "
-    "(finalizers, load balancers, volumes), then DELETE it again."};
-static const struct issue_kind cluster_failed = {
-    "cluster_failed",
-    ISSUE_CRITICAL,
-    "cluster",
-    BY_USER,
-    "Cleura reports a failure and does not try again",
-    "Correct what the description names, then POST .../actions/retry or change the spec."};
+    "Remove what blocks the deletion inside the cluster (finalizers, load balancers, volumes), then delete the "
+    "cluster again.",
+    {REMEDY_ACTION, "delete"}};
+static const struct issue_kind cluster_failed = {"cluster_failed",
+                                                 ISSUE_CRITICAL,
+                                                 "cluster",
+                                                 BY_USER,
+                                                 "The last change failed, and Cleura does not try again",
+                                                 "Correct what the description names, then retry.",
+                                                 {REMEDY_ACTION, "retry"}};
 static const struct issue_kind create_refused = {
     "create_refused",
     ISSUE_CRITICAL,
     "cluster",
     BY_USER,
     "The cluster was never created",
-    "Correct the error of the failed operation, then create the cluster again: PUT, or POST with the same "
-    "name, which replaces this record; DELETE removes it."};
+    "Correct the cause, then create the cluster again under the same name. To delete it removes this record.",
+    {REMEDY_NONE, NULL}};
 static const struct issue_kind cluster_retrying = {
     "cluster_retrying",
     ISSUE_WARNING,
     "cluster",
     BY_USER,
-    "Cleura reports an error and tries again",
+    "The last change failed, and Cleura tries again",
     "Wait: Cleura tries again by itself, usually for 12 hours. If the error remains, correct what the "
-    "description names."};
-static const struct issue_kind upstream_error = {
-    "upstream_error", ISSUE_WARNING, "cluster", BY_CLEURA, "Cleura reports an error", NULL};
+    "description names.",
+    {REMEDY_WAIT, "Cleura tries again by itself."}};
+static const struct issue_kind state_unknown = {
+    "state_unknown",
+    ISSUE_WARNING,
+    "cluster",
+    BY_CLEURA,
+    "Cleura does not show the state of the cluster",
+    "Wait: shootd asks again. Contact Cleura if the cluster does not come back.",
+    {REMEDY_WAIT, "shootd asks Cleura again."}};
+static const struct issue_kind upstream_error = {"upstream_error",
+                                                 ISSUE_WARNING,
+                                                 "cluster",
+                                                 BY_CLEURA,
+                                                 "Cleura reports an error",
+                                                 NULL,
+                                                 {REMEDY_WAIT, "Cleura goes on by itself."}};
 static const struct issue_kind deletion_stuck = {
     "deletion_stuck",
     ISSUE_WARNING,
     "cluster",
     BY_USER,
     "The deletion does not end",
-    "Remove the objects inside the cluster that block the deletion: finalizers, load balancers, volumes. The "
-    "deletion then continues."};
-static const struct issue_kind operation_failed = {
-    "operation_failed", ISSUE_WARNING, "operation", BY_USER, "The last operation failed", NULL};
+    "Remove what blocks the deletion inside the cluster: finalizers, load balancers, volumes. The deletion then "
+    "goes on.",
+    {REMEDY_WAIT, "The deletion goes on when nothing blocks it any more."}};
+static const struct issue_kind operation_hangs = {
+    "operation_hangs",
+    ISSUE_WARNING,
+    "operation",
+    BY_CLEURA,
+    "An operation takes more than twice its usual time",
+    "Read the operation's message and the cluster's other issues. Cancel the operation to stop its further "
+    "steps; contact Cleura if the work at Cleura does not go on.",
+    {REMEDY_NONE, NULL}};
+static const struct issue_kind operation_failed = {"operation_failed",
+                                                   ISSUE_WARNING,
+                                                   "operation",
+                                                   BY_USER,
+                                                   "The last operation failed",
+                                                   "Correct the cause, then request the operation again.",
+                                                   {REMEDY_NONE, NULL}};
 
 /* The advice of most errors is for the user. */
 static const char *actor_of_error(const json_t *error)
@@ -183,6 +292,8 @@ static const struct issue_kind *kind_of_phase(const struct cluster *c)
 {
     if (c->phase == PHASE_RETRYING)
         return &cluster_retrying;
+    if (c->phase == PHASE_UNKNOWN)
+        return &state_unknown;
     if (c->phase != PHASE_FAILED)
         return NULL;
     if (!c->shoot && !c->upstream_exists)
@@ -190,14 +301,25 @@ static const struct issue_kind *kind_of_phase(const struct cluster *c)
     return shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed;
 }
 
-/* Whether the last operation of shootd failed with the text that the cluster shows, or has not ended because
- * of it. Another operation may have failed for another reason: that is another issue. */
+/* What Cleura says about the phase. The message of the cluster may be about a worse condition. */
+static const char *said_about_phase(const struct cluster *c)
+{
+    return c->shoot && c->shoot->description && c->phase != PHASE_UNKNOWN ? c->shoot->description : c->message;
+}
+
+/* Whether the last operation of shootd failed with the text that Cleura shows, or has not ended because of
+ * it. Another operation may have failed for another reason: that is another issue. */
 static bool is_of_operation(const struct issues *in)
 {
     const struct operation *op = in->op;
     if (!op || op->status != OPERATION_FAILED)
         return op && !operation_status_is_final(op->status);
-    return !in->cluster->shoot || mem_same_str(json_str(op->error, "detail"), in->cluster->message);
+    return !in->cluster->shoot || mem_same_str(json_str(op->error, "detail"), said_about_phase(in->cluster));
+}
+
+struct remedy issue_remedy(const struct issues *in, struct remedy remedy)
+{
+    return !in->managed && remedy_can_be_done(&remedy) ? (struct remedy){REMEDY_CONTACT, BY_CLEURA} : remedy;
 }
 
 static void look_at_phase(struct issues *in)
@@ -207,24 +329,24 @@ static void look_at_phase(struct issues *in)
     const struct issue_kind *kind = kind_of_phase(c);
     if (!kind)
         return;
+    const bool is_over = c->phase == PHASE_FAILED;
     json_t *codes = codes_of_errors(c->shoot);
     const char *code = code_to_act_on(codes);
     const struct error_meaning *meaning = model_error_meaning(code);
-    char *action CLEANUP_FREE = *meaning->code && kind != &deletion_failed
-                                    ? model_error_action(meaning, c->phase == PHASE_FAILED)
+    char *action CLEANUP_FREE = *meaning->code && kind != &deletion_failed && kind != &state_unknown
+                                    ? model_error_action(meaning, is_over)
                                     : NULL;
     const char *responsible = kind == &create_refused && op ? actor_of_error(op->error) : NULL;
-    issue_add(in, kind, kind->severity,
+    issue_add(in, kind, (enum issue_severity)phase_meaning(c->phase, c->health)->severity,
               &(struct issue_occurrence){
                   .subject = code,
-                  .description = c->message,
+                  .description = said_about_phase(c),
                   .action = action,
-                  .responsible =
-                      *meaning->code ? model_error_actor(meaning, c->phase == PHASE_FAILED) : responsible,
-                  .since = c->shoot ? c->shoot->operation_at : 0,
+                  .responsible = *meaning->code ? model_error_actor(meaning, is_over) : responsible,
+                  .since = c->shoot && c->shoot->operation_at ? c->shoot->operation_at : c->trouble_since,
                   .operation = is_of_operation(in) ? op->id : NULL,
-                  .codes = json_incref(codes)});
-    json_decref(codes);
+                  .remedy = issue_remedy(in, kind->remedy),
+                  .codes = codes});
 }
 
 /*
@@ -233,6 +355,7 @@ static void look_at_phase(struct issues *in)
  */
 static void hold_error(struct issues *in, const json_t *last_error)
 {
+    const size_t codes = json_array_size(json_arr(last_error, "codes"));
     const enum issue_severity severity = ISSUE_WARNING;
     wall_us since = 0;
     if (!time_parse_rfc3339(json_str_or(last_error, "updated_at", ""), &since))
@@ -244,6 +367,8 @@ static void hold_error(struct issues *in, const json_t *last_error)
     json_set_int(entry, "since", since);
     json_set_take(entry, "last_error", error);
     json_append_take(in->found[severity], entry);
+    for (size_t i = 0; i < (codes ? codes : 1); i++)
+        count(&in->trouble, &upstream_error, severity, since);
 }
 
 static void hold_errors(struct issues *in)
@@ -272,15 +397,34 @@ static void look_at_error(struct issues *in, enum issue_severity severity, const
                                              .codes = json_pack("[s]", json_str(fault, "code"))});
 }
 
-static void look_at_deletion(struct issues *in, const json_t *deletion)
+static void look_at_open(struct issues *in, const json_t *open)
 {
-    const wall_us since = json_int(deletion, "since", 0);
-    if (deletion && in->now - since > DELETION_STUCK_US)
-        issue_add(in, &deletion_stuck, ISSUE_WARNING,
-                  &(struct issue_occurrence){.subject = json_str(deletion, "operation"),
-                                             .description = json_str(deletion, "message"),
-                                             .since = since,
-                                             .operation = json_str(deletion, "operation")});
+    const wall_us hangs_at = json_int(open, "hangs_at", 0);
+    const char *id = json_str(open, "operation"), *type = json_str(open, "type");
+    if (!open)
+        return;
+    issues_change_at(in, hangs_at + 1);
+    if (in->now <= hangs_at)
+        return;
+    const bool is_deletion = !strcmp(type, operation_type_name(OPERATION_DELETE));
+    char *description CLEANUP_FREE = mem_printf("%s: %s", type, json_str_or(open, "message", "no message"));
+    issue_add(in, is_deletion ? &deletion_stuck : &operation_hangs, ISSUE_WARNING,
+              &(struct issue_occurrence){.subject = id,
+                                         .description = description,
+                                         .since = hangs_at,
+                                         .operation = id,
+                                         .remedy = is_deletion ? deletion_stuck.remedy
+                                                               : (struct remedy){REMEDY_CANCEL, id}});
+}
+
+/* To request the same again is a remedy when the cause was corrected. */
+static struct remedy remedy_of_operation(const struct operation *op)
+{
+    if (!strcmp(actor_of_error(op->error), BY_OPERATOR))
+        return (struct remedy){REMEDY_CONTACT, BY_OPERATOR};
+    if (op->type == OPERATION_CREATE || op->type == OPERATION_UPDATE)
+        return (struct remedy){REMEDY_PATCH, SPEC_AGAIN};
+    return (struct remedy){REMEDY_ACTION, operation_type_name(op->type)};
 }
 
 static void look_at_operation(struct issues *in)
@@ -293,10 +437,10 @@ static void look_at_operation(struct issues *in)
     issue_add(in, &operation_failed, ISSUE_WARNING,
               &(struct issue_occurrence){.subject = op->id,
                                          .description = description,
-                                         .action = json_str_or(op->error, "advice", "Repeat the operation."),
                                          .responsible = actor_of_error(op->error),
                                          .since = op->finished_at,
-                                         .operation = op->id});
+                                         .operation = op->id,
+                                         .remedy = issue_remedy(in, remedy_of_operation(op))});
 }
 
 /* ---- drift and age ---- */
@@ -307,15 +451,16 @@ static const struct issue_kind drift = {
     "drift",
     BY_USER,
     "The cluster differs from its spec",
-    "PUT the spec again to correct the cluster, or PUT a spec that equals the present state."};
+    "Request the spec again to correct the cluster, or change the spec to the present state.",
+    {REMEDY_PATCH, SPEC_AGAIN}};
 static const struct issue_kind observation_stale = {
     "observation_stale",
     ISSUE_WARNING,
     "observation",
     BY_OPERATOR,
-    "Cleura could not be read recently",
-    "GET /v1/projects/{project} shows the reason under upstream; "
-    "reading continues by itself when Cleura answers."};
+    "What Cleura says about the cluster cannot be read",
+    "Look into shootd's log for the name of the cluster; reading goes on by itself.",
+    {REMEDY_CONTACT, BY_OPERATOR}};
 
 static char *text_of_member(const json_t *object, const char *key)
 {
@@ -340,100 +485,51 @@ static void look_at_drift(struct issues *in)
 
 static void look_at_age(struct issues *in)
 {
-    if (in->facts->stale)
+    if (in->facts->is_unread)
         issue_add(
             in, &observation_stale, ISSUE_WARNING,
             &(struct issue_occurrence){.description = "All values are those of the last successful read.",
                                        .since = in->facts->observed_at});
 }
 
-/* ---- versions ---- */
-
-static const struct issue_kind version_expired = {
-    "version_expired", ISSUE_CRITICAL, "version", BY_USER, "A version in use has expired", NULL};
-static const struct issue_kind version_expiring = {
-    "version_expiring", ISSUE_WARNING, "version", BY_USER, "A version in use expires soon", NULL};
-static const struct issue_kind version_deprecated = {
-    "version_deprecated", ISSUE_INFO, "version", BY_USER, "A version in use is deprecated", NULL};
-static const struct issue_kind version_not_offered = {
-    "version_not_offered", ISSUE_INFO, "version", BY_USER, "A version in use is no longer offered", NULL};
-
-/* Returns the newest supported version to which the cluster can be upgraded: of the same minor version if
- * possible, otherwise of the next minor version. NULL: there is none. */
-static const char *issue_target_of(const struct version_in_use *v, wall_us now)
-{
-    char line[VERSION_LINE_BYTES];
-    const char *target;
-    if (strcmp(v->component, COMPONENT_KUBERNETES) != 0) {
-        target = version_newest(v->offers, NULL, now);
-        return target && version_compare(target, v->version) > 0 ? target : NULL;
-    }
-    version_minor(v->version, line);
-    target = version_newest(v->offers, line, now);
-    if (target && version_compare(target, v->version) > 0)
-        return target;
-    version_next_minor(v->version, line);
-    return version_newest(v->offers, line, now);
-}
-
-static char *version_action(const struct issues *in, const struct version_in_use *v, const char *target)
-{
-    bool is_kubernetes = !strcmp(v->component, COMPONENT_KUBERNETES);
-    bool by_itself = is_kubernetes ? in->facts->updates_kubernetes : in->facts->updates_images;
-    const char *adopt = in->facts->managed ? "" : " after adopting the cluster with PUT";
-    if (!target)
-        return mem_strdup("The catalog offers no version to upgrade to: contact Cleura.");
-    return mem_printf("Set %s to %s%s%s.",
-                      is_kubernetes ? "spec.kubernetes_version" : "image.version of the pools", target, adopt,
-                      by_itself ? "; or let Cleura do it in the next maintenance window" : "");
-}
-
-static const struct issue_kind *version_kind(const struct version_in_use *v, wall_us now,
-                                             enum issue_severity *ret_severity)
-{
-    int64_t days = v->expires_at ? (v->expires_at - now) / DAY_US : INT64_MAX;
-    *ret_severity = ISSUE_INFO;
-    if (!v->entry)
-        return v->offers ? &version_not_offered : NULL;
-    if (version_is_expired(v->entry, now)) {
-        *ret_severity = ISSUE_CRITICAL;
-        return &version_expired;
-    }
-    if (days < LATER_DAYS) {
-        *ret_severity = days < SOON_DAYS ? ISSUE_WARNING : ISSUE_INFO;
-        return &version_expiring;
-    }
-    return strcmp(json_str_or(v->entry, "state", ""), "deprecated") ? NULL : &version_deprecated;
-}
-
-static void look_at_version(void *ctx, const struct version_in_use *v)
-{
-    struct issues *in = ctx;
-    enum issue_severity severity;
-    const struct issue_kind *kind = version_kind(v, in->now, &severity);
-    if (!kind)
-        return;
-    const char *target = issue_target_of(v, in->now);
-    char *subject CLEANUP_FREE = mem_printf("%s %s", v->component, v->version);
-    char *action CLEANUP_FREE = version_action(in, v, target);
-    bool is_over = v->expires_at && v->expires_at <= in->now;
-    issue_add(in, kind, severity,
-              &(struct issue_occurrence){
-                  .subject = subject,
-                  .description = is_over
-                                     ? "Cleura may upgrade the cluster by force at any time."
-                                     : "After this version expires, Cleura upgrades the cluster by force.",
-                  .action = action,
-                  .since = is_over ? v->expires_at : 0,
-                  .expires_at = v->expires_at,
-                  .target = target});
-}
-
 /* ---- all together ---- */
 
-static struct issues issues_begin(void)
+static struct issues issues_begin(wall_us now, bool managed)
 {
-    return (struct issues){.found = {json_array(), json_array(), json_array()}};
+    return (struct issues){.now = now,
+                           .managed = managed,
+                           .trouble = {.until = INT64_MAX},
+                           .found = {json_array(), json_array(), json_array()}};
+}
+
+struct aged {
+    const char *since;
+    size_t at;
+    json_t *issue;
+};
+
+/* The oldest first; those of unknown age last. Equal ones keep their order. */
+static int by_age(const void *a, const void *b)
+{
+    const struct aged *x = a, *y = b;
+    const int sign = strcmp(x->since, y->since);
+    return sign ? sign : (x->at > y->at) - (x->at < y->at);
+}
+
+static json_t *sorted_by_age(json_t *issues)
+{
+    const size_t count = json_array_size(issues);
+    struct aged *rows CLEANUP_FREE = mem_calloc(count + 1, sizeof(*rows));
+    json_t *sorted = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *issue = json_array_get(issues, i);
+        rows[i] = (struct aged){json_str_or(issue, "since", "~"), i, issue};
+    }
+    qsort(rows, count, sizeof(*rows), by_age);
+    for (size_t i = 0; i < count; i++)
+        json_append_take(sorted, json_incref(rows[i].issue));
+    json_decref(issues);
+    return sorted;
 }
 
 static json_t *issues_end(struct issues *in)
@@ -455,48 +551,81 @@ static bool has_findings(const struct json_doc *checks)
 static bool issues_are_possible(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
-    return c->phase == PHASE_FAILED || c->phase == PHASE_RETRYING || json_array_size(c->drift) > 0 ||
+    return kind_of_phase(c) || json_array_size(c->drift) > 0 ||
            (op && op->status == OPERATION_FAILED) ||
            (s && ((s->last_errors && s->last_errors->len > strlen("[]")) || has_findings(s->conditions) ||
                   has_findings(s->constraints)));
 }
 
-static json_t *lasting_issues(const struct cluster *c, const struct operation *op)
+static void look_at_lasting(struct issues *in)
 {
-    struct issues in = issues_begin();
+    look_at_phase(in);
+    hold_errors(in);
+    look_at_operation(in);
+    issues_of_conditions(in);
+    look_at_drift(in);
+}
+
+/* Returns the present step of an open operation as an object, with the time from which it hangs. While Cleura
+ * has nothing to do for it, it does not hang: it waits. */
+static json_t *open_operation(const struct cluster *c, const struct operation *op, int64_t usual_us)
+{
+    const wall_us began = op && op->step_count ? op->steps[0].started_at : 0;
+    if (!began || operation_status_is_final(op->status))
+        return NULL;
+    json_t *open = json_object();
+    json_set_str(open, "operation", op->id);
+    json_set_str(open, "type", operation_type_name(op->type));
+    json_set_str(open, "message", op->message ? op->message : c->message);
+    json_set_int(open, "hangs_at", began + HANGS_AFTER * (usual_us ? usual_us : USUAL_US));
+    return open;
+}
+
+/* What is not lasting: the same for a reader, and for the sum when the cluster is shown. */
+static void look_at_passing(struct issues *in, const json_t *open, const json_t *catalog)
+{
+    const struct issue_facts *f = in->facts;
+    const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)f->kubernetes_version,
+                                .images = f->images};
+    look_at_open(in, open);
+    if (f->phase != PHASE_DELETING)
+        versions_in_use(&shoot, catalog, issue_of_version, in);
+    look_at_age(in);
+}
+
+/* Counts the issues that are not lasting. */
+static void count_passing(struct issues *in, const json_t *open, const struct issue_world *world)
+{
+    const struct cluster *c = in->cluster;
+    const struct issue_facts facts = {.phase = c->phase,
+                                      .managed = c->managed,
+                                      .is_unread = world->is_unread,
+                                      .kubernetes_version = c->shoot ? c->shoot->kubernetes_version : NULL,
+                                      .images = c->shoot ? c->shoot->images : NULL,
+                                      .observed_at = c->observed_at};
+    struct issues only = {.facts = &facts, .managed = c->managed, .now = in->now, .trouble = in->trouble};
+    look_at_passing(&only, open, world->catalog);
+    in->trouble = only.trouble;
+}
+
+json_t *issues_prepare(const struct cluster *c, const struct operation *op, const struct issue_world *world,
+                       struct trouble *ret)
+{
+    struct issues in = issues_begin(world->now, c->managed);
     in.cluster = c;
     in.op = op;
-    look_at_phase(&in);
-    hold_errors(&in);
-    look_at_operation(&in);
-    issues_of_conditions(&in);
-    look_at_drift(&in);
-    return issues_end(&in);
-}
-
-static json_t *open_deletion(const struct cluster *c, const struct operation *op)
-{
-    if (c->phase != PHASE_DELETING || !op || op->type != OPERATION_DELETE ||
-        operation_status_is_final(op->status))
-        return NULL;
-    json_t *deletion = json_object();
-    json_set_str(deletion, "operation", op->id);
-    json_set_str(deletion, "message", c->message);
-    json_set_int(deletion, "since", op->created_at);
-    return deletion;
-}
-
-json_t *issues_prepare(const struct cluster *c, const struct operation *op)
-{
-    json_t *lasting = issues_are_possible(c, op) ? lasting_issues(c, op) : NULL;
-    json_t *deletion = open_deletion(c, op);
-    json_t *prepared = json_array_size(lasting) || deletion ? json_object() : NULL;
+    if (issues_are_possible(c, op))
+        look_at_lasting(&in);
+    json_t *lasting = issues_end(&in), *open = open_operation(c, op, world->usual_us);
+    count_passing(&in, open, world);
+    *ret = in.trouble;
+    json_t *prepared = json_array_size(lasting) || open ? json_object() : NULL;
     if (prepared) {
         json_set_take(prepared, "lasting", json_incref(lasting));
-        json_set_take(prepared, "deletion", json_incref(deletion));
+        json_set_take(prepared, "open", json_incref(open));
     }
     json_decref(lasting);
-    json_decref(deletion);
+    json_decref(open);
     return prepared;
 }
 
@@ -514,41 +643,25 @@ static void take_lasting(struct issues *in, const json_t *lasting)
     }
 }
 
+static void add_deeds(json_t *issues, const struct issue_facts *f)
+{
+    size_t i;
+    json_t *issue;
+    json_array_foreach (issues, i, issue)
+        remedy_add_deed(json_obj(issue, "remedy"), f->project, f->name);
+}
+
 json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us now)
 {
     json_t *prepared CLEANUP_JSON = f->prepared ? json_loads(f->prepared, 0, NULL) : NULL;
     assert(prepared || !f->prepared);
-    const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)f->kubernetes_version,
-                                .images = f->images};
-    struct issues in = issues_begin();
+    struct issues in = issues_begin(now, f->managed);
     in.facts = f;
-    in.now = now;
     take_lasting(&in, json_arr(prepared, "lasting"));
-    look_at_deletion(&in, json_obj(prepared, "deletion"));
-    if (f->phase != PHASE_DELETING)
-        versions_in_use(&shoot, catalog, look_at_version, &in);
-    look_at_age(&in);
-    return issues_end(&in);
-}
-
-/* ---- a quick check ---- */
-
-struct version_search {
-    wall_us now;
-    bool found;
-};
-
-static void note_version(void *ctx, const struct version_in_use *v)
-{
-    struct version_search *look = ctx;
-    enum issue_severity ignored;
-    look->found |= version_kind(v, look->now, &ignored) != NULL;
-}
-
-bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now)
-{
-    struct version_search look = {now, false};
-    const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)kubernetes, .images = images};
-    versions_in_use(&shoot, catalog, note_version, &look);
-    return look.found;
+    look_at_passing(&in, json_obj(prepared, "open"), catalog);
+    for (int severity = 0; severity < ISSUE_SEVERITY_MAX_; severity++)
+        in.found[severity] = sorted_by_age(in.found[severity]);
+    json_t *issues = issues_end(&in);
+    add_deeds(issues, f);
+    return issues;
 }

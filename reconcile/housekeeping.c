@@ -87,6 +87,7 @@ static unsigned look_over(struct walk *w, struct entity *e)
     struct reconcile *r = w->r;
     bool shown = observe_by_age(e);
     shown |= entity_show_progress(e);
+    shown |= entity_show_in_time(e);
     if (entity_forget_operation(e, operations_kept_since(r))) {
         entity_show(e);
         shown = true;

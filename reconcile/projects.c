@@ -132,7 +132,7 @@ void project_take_up_cluster(struct entity *e)
         /* Nothing continues the create, for example because its row could not be read. A client may request
          * the cluster again. */
         c->phase = PHASE_FAILED;
-        c->health = HEALTH_UNHEALTHY;
+        c->health = HEALTH_UNKNOWN;
         mem_set_str(&c->message, e->op ? e->op->message
                                        : "The operation that should create the cluster cannot be read: "
                                          "create the cluster again");

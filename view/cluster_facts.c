@@ -96,7 +96,8 @@ static void set_flags(struct cluster_facts *f, const struct cluster *c)
     f->expires_at = c->expires_at;
 }
 
-struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op)
+struct cluster_facts *cluster_facts_new(const struct cluster *c, const json_t *prepared,
+                                        const struct trouble *trouble, bool is_unread)
 {
     assert(c->project && c->name);
     const struct shoot *s = c->shoot;
@@ -104,7 +105,6 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     char line[VERSION_LINE_BYTES] = "unknown";
     if (*version)
         version_minor(version, line);
-    json_t *prepared CLEANUP_JSON = issues_prepare(c, op);
     struct buffer texts CLEANUP_BUFFER;
     buffer_init(&texts, SIZE_MAX);
     const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
@@ -121,6 +121,8 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct op
     struct cluster_facts *f = mem_calloc(1, sizeof(*f) + texts.len);
     memcpy(f->texts, texts.data, texts.len);
     set_flags(f, c);
+    f->is_unread = is_unread;
+    f->trouble = *trouble;
     f->version_number = version_number(version);
     /* A separate copy, because many threads read it, and these threads must not change the reference counts
      * of the loop's objects. */
@@ -143,7 +145,8 @@ void cluster_facts_free(struct cluster_facts *f)
 
 /* ---- issues ---- */
 
-char **cluster_facts_images(const struct cluster_facts *f)
+/* Returns the images in the form of struct shoot, in one block that the caller frees. */
+static char **images_of(const struct cluster_facts *f)
 {
     const size_t len = strlen(f->images) + 1;
     size_t count = 0;
@@ -159,11 +162,13 @@ char **cluster_facts_images(const struct cluster_facts *f)
 json_t *cluster_issues(const struct view_blob *blob, const json_t *catalog, wall_us now)
 {
     const struct cluster_facts *f = cluster_facts_of(blob);
-    char **images CLEANUP_FREE = cluster_facts_images(f);
+    char **images CLEANUP_FREE = images_of(f);
     const struct issue_facts facts = {.prepared = f->issues,
+                                      .project = f->project,
+                                      .name = f->name,
                                       .phase = f->phase,
                                       .managed = f->managed,
-                                      .stale = f->stale,
+                                      .is_unread = f->is_unread,
                                       .updates_kubernetes = f->updates_kubernetes,
                                       .updates_images = f->updates_images,
                                       .kubernetes_version = *f->version ? f->version : NULL,

@@ -8,7 +8,7 @@
 
 #include "base/timefmt.h"
 #include "model/cluster.h"
-#include "model/operation.h"
+#include "model/issues.h"
 #include "view/view.h"
 
 /* A byte that UTF-8 never contains. */
@@ -18,11 +18,13 @@ struct cluster_facts {
     enum phase phase;
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
+    bool is_unread; /* Cleura answers, but the cluster could not be read (struct issue_world) */
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
     int64_t version_number; /* the version of Kubernetes as one number, for sorting; 0: not known, sorts
                              * first */
     wall_us created_at, updated_at;
     wall_us expires_at; /* when the first version in use expires; 0: not known */
+    struct trouble trouble; /* what is wrong with the cluster, in short */
     json_t *labels;     /* the labels; NULL: the cluster has no labels */
     const char *project, *name;
     const char *version;      /* the version of Kubernetes; "" when it is not known */
@@ -35,8 +37,9 @@ struct cluster_facts {
     char texts[];
 };
 
-/* `op`: the open or last operation of the cluster, or NULL. */
-struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op);
+/* `prepared` and `trouble` are results of issues_prepare (model/issues.h). */
+struct cluster_facts *cluster_facts_new(const struct cluster *c, const json_t *prepared,
+                                        const struct trouble *trouble, bool is_unread);
 void cluster_facts_free(struct cluster_facts *f);
 
 /* Returns the facts of a blob of VIEW_CLUSTERS; they are valid as long as the blob exists. */
@@ -45,13 +48,6 @@ static inline const struct cluster_facts *cluster_facts_of(const struct view_blo
     return blob->subject;
 }
 
-/* Returns the images in the form of struct shoot, in one block that the caller frees. */
-char **cluster_facts_images(const struct cluster_facts *f);
-/* Whether the cluster has issues that its facts show without a catalog. */
-static inline bool cluster_facts_have_issues(const struct cluster_facts *f)
-{
-    return f->issues || f->stale;
-}
 /* Returns the issues of the cluster of this blob (model/issues.h), which the caller owns. `catalog` is the
  * catalog of the project, or NULL. */
 json_t *cluster_issues(const struct view_blob *blob, const json_t *catalog, wall_us now);

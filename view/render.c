@@ -10,6 +10,7 @@
 #include "base/timefmt.h"
 #include "base/version.h"
 #include "model/error_meanings.h"
+#include "model/phase_meaning.h"
 #include "model/string_list.h"
 #include "view/cluster_facts.h"
 
@@ -90,8 +91,16 @@ static size_t out_observed_at(struct buffer *out, const struct cluster *c)
     return c->observed_at ? out->len - 1 - strlen(time_rfc3339(c->observed_at, true, text)) : 0;
 }
 
+/* While nothing else happens, the worst issue is what there is to say: Gardener's sentence about the last run,
+ * which succeeded, is in last_operation. */
+static const char *message_of(const struct cluster *c, const struct trouble *trouble)
+{
+    const bool is_at_rest = c->phase == PHASE_READY || c->phase == PHASE_HIBERNATED;
+    return is_at_rest && trouble_severity(trouble) <= ISSUE_WARNING ? trouble->title : c->message;
+}
+
 /* Writes the status; returns where the time of observation begins in the text. */
-static size_t out_status(struct buffer *out, const struct cluster *c)
+static size_t out_status(struct buffer *out, const struct cluster *c, const struct trouble *trouble)
 {
     const struct shoot *s = c->shoot;
     json_out_begin(out, "status");
@@ -99,7 +108,8 @@ static size_t out_status(struct buffer *out, const struct cluster *c)
     json_out_str(out, "health", health_name(c->health));
     out_time(out, "trouble_since", c->trouble_since);
     out_progress(out, s);
-    json_out_str(out, "message", c->message);
+    json_out_str(out, "message", message_of(c, trouble));
+    json_out_str(out, "summary", phase_meaning(c->phase, c->health)->sentence);
     json_out_bool(out, "settling", c->settling);
     json_out_take(out, "hibernated", s && s->hibernated_unknown ? NULL : json_boolean(s && s->hibernated));
     json_out_str(out, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
@@ -182,7 +192,25 @@ void render_operation(struct buffer *out, const struct operation *op)
     out_operation(out, NULL, op, true);
 }
 
-static char *render_full(const struct cluster *c, const struct operation *op, size_t *ret_observed)
+static void out_issue(struct buffer *out, const struct trouble *trouble)
+{
+    if (!trouble->code) {
+        json_out_str(out, "issue", NULL);
+        return;
+    }
+    const enum issue_severity severity = trouble_severity(trouble);
+    const wall_us since = trouble->since[severity];
+    char text[TIME_TEXT_BYTES];
+    json_out_begin(out, "issue");
+    json_out_str(out, "code", trouble->code);
+    json_out_str(out, "severity", issue_severity_name((int)severity));
+    json_out_str(out, "title", trouble->title);
+    json_out_str(out, "since", since ? time_rfc3339(since, false, text) : NULL);
+    json_out_end(out);
+}
+
+static char *render_full(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
+                         size_t *ret_observed)
 {
     struct buffer out = begin_text();
     json_out_begin(&out, NULL);
@@ -199,7 +227,8 @@ static char *render_full(const struct cluster *c, const struct operation *op, si
         json_out_value(&out, "drift", c->drift);
     else
         json_out_text(&out, "drift", "[]");
-    *ret_observed = out_status(&out, c);
+    *ret_observed = out_status(&out, c, trouble);
+    out_issue(&out, trouble);
     if (op)
         out_operation(&out, "operation", op, false);
     else
@@ -211,10 +240,10 @@ static char *render_full(const struct cluster *c, const struct operation *op, si
     return end_text(&out);
 }
 
-char *render_cluster(const struct cluster *c, const struct operation *op)
+char *render_cluster(const struct cluster *c, const struct operation *op, const struct trouble *trouble)
 {
     size_t observed;
-    return render_full(c, op, &observed);
+    return render_full(c, op, trouble, &observed);
 }
 
 static void out_operation_brief(struct buffer *out, const struct operation *op)
@@ -231,7 +260,8 @@ static void out_operation_brief(struct buffer *out, const struct operation *op)
     json_out_end(out);
 }
 
-static char *render_brief(const struct cluster *c, const struct operation *op, size_t *ret_observed)
+static char *render_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
+                          size_t *ret_observed)
 {
     const struct shoot *s = c->shoot;
     struct buffer out = begin_text();
@@ -245,13 +275,14 @@ static char *render_brief(const struct cluster *c, const struct operation *op, s
     json_out_str(&out, "health", health_name(c->health));
     out_time(&out, "trouble_since", c->trouble_since);
     out_progress(&out, s);
-    json_out_str(&out, "message", c->message);
+    json_out_str(&out, "message", message_of(c, trouble));
     json_out_bool(&out, "settling", c->settling);
     json_out_bool(&out, "stale", c->stale);
     json_out_bool(&out, "drifted", json_array_size(c->drift) > 0);
     json_out_str(&out, "kubernetes_version", s ? s->kubernetes_version : NULL);
     json_out_int(&out, "node_pools", s ? s->pool_count : 0);
     out_time(&out, "expires_at", c->expires_at);
+    out_issue(&out, trouble);
     out_operation_brief(&out, op);
     *ret_observed = out_observed_at(&out, c);
     json_out_int(&out, "version", c->version);
@@ -261,10 +292,10 @@ static char *render_brief(const struct cluster *c, const struct operation *op, s
     return end_text(&out);
 }
 
-char *render_cluster_brief(const struct cluster *c, const struct operation *op)
+char *render_cluster_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble)
 {
     size_t observed;
-    return render_brief(c, op, &observed);
+    return render_brief(c, op, trouble, &observed);
 }
 
 static void out_keys(struct buffer *out, const struct subscription *s)
@@ -427,27 +458,31 @@ void render_event_stream(struct buffer *out, const struct event *e)
  * the build, because another build may render different texts.
  */
 static void make_etag(char etag[static ETAG_BYTES], const char *id, int64_t number, const int64_t *state,
-                      size_t state_bytes, const char *message)
+                      size_t state_bytes, const char *message, const char *issue)
 {
     const struct etag_part parts[] = {{state, state_bytes},
                                       {shootd_revision, strlen(shootd_revision)},
-                                      {message, message ? strlen(message) : 0}};
+                                      {message, message ? strlen(message) : 0},
+                                      {issue, issue ? strlen(issue) : 0}};
     char hex[ETAG_SHORT_BYTES];
     etag_digest(parts, ARRAY_LEN(parts), hex, sizeof(hex));
     (void)snprintf(etag, ETAG_BYTES, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
 }
 
-void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static ETAG_BYTES])
+void render_cluster_etag(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
+                         char etag[static ETAG_BYTES])
 {
     /*
      * The expiry is included, because a new catalog may change the expiry without a change of the cluster.
+     * The worst issue is included, because it may change with the time alone.
      * The message is included, because the message of a cluster that is set aside is not stored, so no
      * version number shows its change.
      */
     const int64_t counted_to = op ? operation_counted_to(op) : 0;
     const int64_t state[] = {c->version,    c->updated_at, op ? op->version : 0,
-                             c->expires_at, counted_to,    c->stale};
-    make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
+                             c->expires_at, counted_to,    c->stale,
+                             trouble_severity(trouble)};
+    make_etag(etag, c->id, c->generation, state, sizeof(state), c->message, trouble->title);
 }
 
 void render_cluster_version(const struct cluster *c, char version[static ETAG_BYTES])
@@ -500,13 +535,17 @@ static void free_api_token(void *t)
     api_token_free(t);
 }
 
-struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op,
+                                      const struct issue_world *world)
 {
     char etag[ETAG_BYTES];
     size_t in_body, in_brief;
-    render_cluster_etag(c, op, etag);
-    char *body = render_full(c, op, &in_body), *brief = render_brief(c, op, &in_brief);
-    struct view_blob *blob = view_blob_new(etag, body, c->observed_at, cluster_facts_new(c, op), free_facts);
+    struct trouble trouble;
+    json_t *prepared CLEANUP_JSON = issues_prepare(c, op, world, &trouble);
+    render_cluster_etag(c, op, &trouble, etag);
+    char *body = render_full(c, op, &trouble, &in_body), *brief = render_brief(c, op, &trouble, &in_brief);
+    struct cluster_facts *facts = cluster_facts_new(c, prepared, &trouble, world->is_unread);
+    struct view_blob *blob = view_blob_new(etag, body, c->observed_at, facts, free_facts);
     view_blob_set_brief(blob, brief, in_body, in_brief);
     view_blob_set_heard(blob, c->heard_at);
     return blob;
@@ -515,7 +554,7 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
 void render_operation_etag(const struct operation *op, char etag[static ETAG_BYTES])
 {
     const int64_t counted_to = operation_counted_to(op);
-    make_etag(etag, op->id, op->version, &counted_to, sizeof(counted_to), NULL);
+    make_etag(etag, op->id, op->version, &counted_to, sizeof(counted_to), NULL, NULL);
 }
 
 struct view_blob *render_operation_blob(const struct operation *op)

@@ -11,14 +11,15 @@
 #include "model/api_token.h"
 #include "model/cluster.h"
 #include "model/event.h"
+#include "model/issues.h"
 #include "model/operation.h"
 #include "model/webhook.h"
 #include "view/view.h"
 
 /* Returns the whole cluster; `op` is its open or last operation, or NULL. */
-char *render_cluster(const struct cluster *c, const struct operation *op);
+char *render_cluster(const struct cluster *c, const struct operation *op, const struct trouble *trouble);
 /* Returns the short form for tables of clusters. */
-char *render_cluster_brief(const struct cluster *c, const struct operation *op);
+char *render_cluster_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble);
 /* Renders an operation with its messages, which are left out of the operation inside a cluster. */
 void render_operation(struct buffer *out, const struct operation *op);
 /* Renders a webhook without its secret. */
@@ -50,7 +51,8 @@ void render_event_stream(struct buffer *out, const struct event *e);
  * struct cluster_facts for a cluster, a copy without its body for an operation, and a copy for any other
  * resource.
  */
-struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op,
+                                      const struct issue_world *world);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);
@@ -65,7 +67,8 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
  * it only has to detect a change by another caller. Therefore a poll or new progress between a client's read
  * and its write causes no 412.
  */
-void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static ETAG_BYTES]);
+void render_cluster_etag(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
+                         char etag[static ETAG_BYTES]);
 void render_operation_etag(const struct operation *op, char etag[static ETAG_BYTES]);
 /* The beginning of the ETag that If-Match compares. */
 void render_cluster_version(const struct cluster *c, char version[static ETAG_BYTES]);

@@ -78,11 +78,11 @@ enum view_section {
                       * the pools of an open create, so it cannot be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
-    VIEW_PROJECTS,   /* key name; body: the form of GET /v1/projects/{p}; subject NULL unless changes are
-                      * frozen; readers only compare the subject with NULL */
+    VIEW_PROJECTS,   /* key name; body: the form of GET /v1/projects/{p}; subject struct place_facts */
     VIEW_CATALOGS,   /* key project name; body: the form of GET /v1/projects/{p}/catalog; subject: the catalog
                       * as json_t, to which readers take no reference */
-    VIEW_ACCOUNTS,   /* key name; body: the form of an item of GET /v1/accounts, without its projects */
+    VIEW_ACCOUNTS,   /* key name; body: the form of an item of GET /v1/accounts, without its projects;
+                      * subject struct place_facts */
     VIEW_SECTION_MAX_,
 };
 

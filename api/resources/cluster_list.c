@@ -9,6 +9,7 @@
 #include "api/api_private.h"
 #include "api/reads.h"
 #include "api/resources/cluster_order.h"
+#include "api/resources/first_rows.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
 #include "view/cluster_facts.h"
@@ -65,63 +66,9 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
 /* ---- pages that are not in the order of the view: they need one pass over the view, and memory for one page
  * ---- */
 
-/* The first rows in the order, of those found so far: a heap whose top is the last of these rows. */
-struct selection {
-    const struct cluster_order *order;
-    struct order_row *rows;
-    size_t count;
-    size_t most;
-};
-
-static bool is_before(const struct selection *s, size_t a, size_t b)
-{
-    return order_compare(s->order, &s->rows[a], &s->rows[b]) < 0;
-}
-
-static void swap(struct selection *s, size_t a, size_t b)
-{
-    struct order_row kept = s->rows[a];
-    s->rows[a] = s->rows[b];
-    s->rows[b] = kept;
-}
-
-static void sink(struct selection *s, size_t i)
-{
-    for (;;) {
-        size_t last = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->count; child++)
-            if (is_before(s, last, child))
-                last = child;
-        if (last == i)
-            return;
-        swap(s, i, last);
-        i = last;
-    }
-}
-
-static void consider(struct selection *s, const struct order_row *row)
-{
-    assert(s->most > 0 && s->count <= s->most);
-    if (s->count < s->most) {
-        size_t i = s->count++;
-        s->rows[i] = *row;
-        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* moves the row up to its place in the
-                                                                    * heap */
-            swap(s, (i - 1) / 2, i);
-    } else if (order_compare(s->order, row, &s->rows[0]) < 0) {
-        s->rows[0] = *row;
-        sink(s, 0);
-    }
-}
-
-static int compare_rows(const void *a, const void *b, void *order)
-{
-    return order_compare(order, a, b);
-}
-
 /* Selects the wanted entries after the place: the first `most` of them, in order. */
 static void select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
-                        const struct order_row *after, struct selection *selection)
+                        const struct order_row *after, struct first_rows *found)
 {
     struct view_cursor place = view_seek(s, q->section, q->prefix ? q->prefix : "");
     struct order_row row;
@@ -130,13 +77,12 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
          e = view_next(&place)) {
         if (!cluster_is_wanted(r, e))
             continue;
-        order_row_of_entry(selection->order, api_config(r->api), e, &row);
+        order_row_of_entry(found->order, api_config(r->api), e, &row);
         row.at = ++at;
-        if (!after || order_compare(selection->order, &row, after) > 0)
-            consider(selection, &row);
+        if (!after || order_compare(found->order, &row, after) > 0)
+            first_rows_consider(found, &row);
     }
-    qsort_r(selection->rows, selection->count, sizeof(*selection->rows), compare_rows,
-            (void *)(uintptr_t)selection->order);
+    first_rows_sort(found);
 }
 
 static struct problem *answer_sorted(struct request *r, const struct list_query *query)
@@ -158,14 +104,14 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     assert(limit > 0);
     /* memory for one more row, which shows whether another page follows */
     struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows));
-    struct selection selection = {.order = &order, .rows = rows, .most = limit + 1};
+    struct first_rows found = {.order = &order, .rows = rows, .most = limit + 1};
     struct list_body page CLEANUP_LIST_BODY;
     list_open(&page);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    select_rows(r, s, query, *place.key ? &after : NULL, &selection);
-    for (size_t i = 0; i < selection.count && i < limit; i++)
+    select_rows(r, s, query, *place.key ? &after : NULL, &found);
+    for (size_t i = 0; i < found.count && i < limit; i++)
         list_add_blob(&page, rows[i].blob, query->brief);
-    bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
+    bool more = found.count > limit && order_row_place(&order, &rows[limit - 1], &next);
     view_leave(r->api->options.view);
     list_set_age(r, &page);
     return list_close(r, &page, more ? &next : NULL);

@@ -52,6 +52,14 @@ static int64_t number_phase(const struct view_entry *e)
     return ranks[phase];
 }
 
+/* The worst first; clusters without an issue come last. */
+static int64_t number_trouble(const struct view_entry *e)
+{
+    const struct trouble *t = &facts(e)->trouble;
+    const enum issue_severity worst = trouble_severity(t);
+    return trouble_rank(worst, worst < ISSUE_SEVERITY_MAX_ ? t->since[worst] : 0);
+}
+
 static int64_t number_health(const struct view_entry *e)
 {
     static const int ranks[HEALTH_MAX_] = {
@@ -88,6 +96,7 @@ static int64_t number_expires_at(const struct view_entry *e)
 }
 
 static const struct order_key keys[] = {
+    {"trouble", number_trouble, NULL},
     {"name", NULL, text_name},
     {"project", NULL, text_project},
     {"region", NULL, text_region},

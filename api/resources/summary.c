@@ -5,6 +5,7 @@
 #include "api/reads.h"
 #include "api/resources/handlers.h"
 #include "view/cluster_counts.h"
+#include "view/place_facts.h"
 
 #define SOON_US (30 * 24 * 3600 * US_PER_S)
 
@@ -74,7 +75,7 @@ static int64_t frozen_projects(const struct request *r, const struct view_snapsh
     int64_t frozen = 0;
     struct view_cursor place = view_seek(s, VIEW_PROJECTS, "");
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place))
-        frozen += e->subject && is_asked_for(r, e->key);
+        frozen += ((const struct place_facts *)e->subject)->is_frozen && is_asked_for(r, e->key);
     return frozen;
 }
 

@@ -197,6 +197,9 @@ int verb_list(struct cli *cli)
     api_target_init(&target, project ? API_CLUSTERS : API_ALL_CLUSTERS, project, NULL, NULL);
     api_query(&target, "limit", summaries ? "1000" : "100");
     api_query(&target, "fields", summaries ? "summary" : NULL);
+    /* People see first what is broken. The other forms keep the order in which no page moves. */
+    if (!documents && !parsed_on(cli->parsed, "watch") && !parsed_nth(cli->parsed, "sort", 0))
+        api_query(&target, "sort", "trouble");
     add_filters(cli, &target);
     if (parsed_on(cli->parsed, "watch"))
         return watch_list(cli, &target, project);

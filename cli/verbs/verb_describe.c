@@ -56,6 +56,7 @@ static void print_head(const struct cli *cli, const json_t *cluster)
         cli, "Phase:", phase_style(phase),
         mem_printf("%s, %s%s%s", phase, health, json_bool(status, "settling", false) ? ", settling" : "",
                    json_bool(status, "stale", false) ? ", stale: Cleura could not be read recently" : ""));
+    line(cli, "", STYLE_PLAIN, json_str(status, "summary"));
     line_take(cli, "In trouble:", STYLE_PLAIN, when_line(cli, json_str(status, "trouble_since")));
     line(cli, "Message:", STYLE_PLAIN, json_str(status, "message"));
     line_take(cli, "Kubernetes:", STYLE_PLAIN, version_text(cluster));
@@ -152,6 +153,18 @@ static void print_drift(const struct cli *cli, const json_t *cluster)
     }
 }
 
+/* A word that a later server adds is shown as it is. */
+static const char *who_acts(const char *responsible)
+{
+    static const struct {
+        const char *word, *shown;
+    } rows[] = {{"user", "you"}, {"operator", "shootd's operator"}, {"cleura", "Cleura"}};
+    for (size_t i = 0; responsible && i < ARRAY_LEN(rows); i++)
+        if (!strcmp(rows[i].word, responsible))
+            return rows[i].shown;
+    return responsible;
+}
+
 static void print_issues(const struct cli *cli, const json_t *issues)
 {
     size_t i;
@@ -169,7 +182,8 @@ static void print_issues(const struct cli *cli, const json_t *issues)
                              subject ? subject : "", subject ? ")" : ""));
         line(cli, "", STYLE_PLAIN, json_str(issue, "description"));
         line(cli, "  to do", STYLE_PLAIN, json_str(issue, "action"));
-        line(cli, "  by", STYLE_PLAIN, json_str(issue, "responsible"));
+        line(cli, "", STYLE_BOLD, json_str(json_obj(issue, "remedy"), "command"));
+        line(cli, "  who", STYLE_PLAIN, who_acts(json_str(issue, "responsible")));
     }
 }
 

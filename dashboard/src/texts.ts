@@ -8,21 +8,6 @@ const phase: Record<Phase, string> = {
   hibernated: "Hibernated", waking: "Waking", retrying: "Retrying", failed: "Failed", deleting: "Deleting", unknown: "Unknown",
 };
 
-const phaseMeaning: Record<Phase, string> = {
-  pending: "A change was accepted. It has not begun at Cleura yet.",
-  creating: "Cleura creates the cluster.",
-  ready: "The cluster works.",
-  degraded: "The cluster runs, but a part of it is not healthy. The list below names the part and the action to take.",
-  updating: "Cleura changes the cluster. You can use the cluster meanwhile, unless nodes are replaced.",
-  hibernating: "Cleura removes the nodes. After that the cluster is hibernated.",
-  hibernated: "The cluster is hibernated: it has no nodes, and nothing runs. It can be woken.",
-  waking: "Cleura brings the nodes back.",
-  retrying: "Cleura reports an error and tries again by itself, usually for 12 hours. Follow the actions below if the error remains.",
-  failed: "Cleura reports a failure and does not try again, or the cluster was never created. The list below names the cause and the action to take.",
-  deleting: "Cleura deletes the cluster.",
-  unknown: "Cleura reports a state that shootd does not know. Look at the message and the timeline.",
-};
-
 const health: Record<Health, string> = { healthy: "Healthy", progressing: "Progressing", unhealthy: "Unhealthy", unknown: "Unknown" };
 
 const role: Record<Role, string> = {
@@ -65,7 +50,6 @@ export const texts = {
   pageTitle: (heading: string) => `${heading} · shootd`,
   notAllowed: (needed: Role, own: string) => `This page needs a token of the role ${needed} or higher. This token has the role ${own}.`,
   phase,
-  phaseMeaning,
   health,
   role,
   operationType,
@@ -226,6 +210,8 @@ export const texts = {
     responsible: { user: "To do", operator: "For the operator of shootd", cleura: "Cleura acts" },
     since: "Since",
     expires: "Ends",
+    copy: "Copy",
+    copied: "The command is copied.",
   },
   operation: {
     running: "Operation under way",

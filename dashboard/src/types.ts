@@ -17,6 +17,7 @@ export type OperationStep = Schemas["OperationStep"];
 export type Phase = Schemas["Phase"];
 export type Problem = Schemas["Problem"];
 export type Project = Schemas["Project"];
+export type Remedy = Schemas["Remedy"];
 export type Role = Schemas["Role"];
 export type Upgrades = Schemas["Upgrades"];
 export type Webhook = Schemas["Webhook"];

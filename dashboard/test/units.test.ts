@@ -53,7 +53,7 @@ test("an event stream is the same in whatever pieces it comes", () => {
 const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSummary => ({
   id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", trouble_since: null, progress: null,
   message: null, settling: false,
-  stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
+  stale: false, drifted: false, issue: null, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
   created_at: null, updated_at: null, ...more,
 });
 const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0, 0);
@@ -62,7 +62,7 @@ const everything: Query = { q: "", phase: [], health: [], version: [], project: 
 const NOW = Date.parse("2026-03-01T00:00:00Z");
 const list = (rows: Row[], part: Partial<Query>) => {
   const asked = { ...everything, ...part };
-  const arranged = arrange(sortByName([...rows]), asked.sort, asked.reverse, NOW);
+  const arranged = arrange(sortByName([...rows]), asked.sort, asked.reverse);
   return filtered(arranged, () => joined(arranged), asked, NOW).map(({ key }) => key.slice(2));
 };
 
@@ -73,8 +73,12 @@ test("order and filters", () => {
     row("v", { kubernetes_version: "1.9.0" }), row("none", { kubernetes_version: null, phase: "pending" }),
   ];
   assert.deepEqual(list(rows, { q: "c" }), ["c9", "c10"], "numbers count as numbers");
-  assert.deepEqual(list(rows, { sort: "trouble" }).slice(0, 5), ["bad", "weak", "old", "drift", "soon"]);
-  assert.deepEqual(list(rows, { sort: "trouble" }).at(-1), "v");
+  const issue = (severity: "critical" | "warning" | "info", since: string | null = null) => ({ issue: { code: "x", severity, title: "x", since } });
+  const troubled = [
+    row("fine"), row("note", issue("info")), row("works", { phase: "failed", ...issue("warning", "2026-02-01T00:00:00Z") }), row("new", issue("critical", "2026-02-02T00:00:00Z")),
+    row("undated", issue("critical")), row("old", issue("critical", "2026-02-01T00:00:00Z")), row("better", { phase: "failed" }),
+  ];
+  assert.deepEqual(list(troubled, { sort: "trouble" }), ["old", "new", "undated", "works", "note", "better", "fine"], "the worst issue first, then the oldest");
   assert.deepEqual(list(rows, { mark: ["expired", "expiring"] }), ["old", "soon"]);
   assert.deepEqual(list(rows, { version: ["1.9"] }), ["v"]);
   assert.deepEqual(list(rows, { version: ["unknown"] }), ["none"]);
@@ -304,7 +308,7 @@ test("many changes at once are read in one page, and few of them one by one", as
 test("the server begins with the clusters that the table begins with", () => {
   const first = (part: Partial<Query>) => Object.entries(firstOf({ ...everything, ...part })).filter(([name, value]) => !["fields", "limit"].includes(name) && String(value ?? ""));
   assert.deepEqual(first({}), [["sort", "name"]]);
-  assert.deepEqual(first({ sort: "trouble", phase: ["failed"], project: "p" }), [["sort", "phase"], ["project", "p"], ["phase", ["failed"]]]);
+  assert.deepEqual(first({ sort: "trouble", phase: ["failed"], project: "p" }), [["sort", "trouble"], ["project", "p"], ["phase", ["failed"]]]);
   assert.deepEqual(first({ sort: "changed", q: " Web " }), [["sort", "-updated_at"], ["q", "Web"]]);
   assert.deepEqual(first({ sort: "changed", reverse: true, q: "two words" }), [["sort", "updated_at"]], "the server takes several words as one text");
   assert.deepEqual(first({ sort: "expires", reverse: true }), [["sort", "-expires_at"]]);

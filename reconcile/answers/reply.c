@@ -20,6 +20,7 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"
+#include "reconcile/world/trouble.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
@@ -167,7 +168,8 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
     free(TAKE_PTR(cmd->reply.location));
     cmd->reply.retry_after_s = 0;
     cmd->reply.operation_id[0] = '\0';
-    render_cluster_etag(e->cluster, op, cmd->reply.etag);
+    const struct trouble trouble = entity_trouble(e, e->cluster, op);
+    render_cluster_etag(e->cluster, op, &trouble, cmd->reply.etag);
     if (status == 202 && op) {
         cmd->reply.location = mem_printf("/v1/operations/%s", op->id);
         cmd->reply.retry_after_s = RETRY_AFTER_ACCEPTED_S;
@@ -176,7 +178,7 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
         cmd->reply.location =
             mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
     }
-    reply_prepare_text(cmd, status, render_cluster(e->cluster, op));
+    reply_prepare_text(cmd, status, render_cluster(e->cluster, op, &trouble));
 }
 
 void reply_saved(struct save *save, const char *failure)

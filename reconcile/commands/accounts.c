@@ -72,14 +72,7 @@ static json_t *render_whole_account(const struct account *a)
 
 void account_show(struct account *a)
 {
-    json_t *doc CLEANUP_JSON = render_account(a);
-    char *text = json_text(doc);
-    if (a->shown && !strcmp(a->shown, text)) {
-        free(text);
-        return;
-    }
-    mem_set_str(&a->shown, text);
-    view_set(a->r->o.view, VIEW_ACCOUNTS, a->name, view_blob_new("", text, 0, NULL, NULL));
+    place_show(a->r, VIEW_ACCOUNTS, a->name, &a->shown, render_account(a), false, account_issue(a));
 }
 
 /* ---- storing and announcing ---- */

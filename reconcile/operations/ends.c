@@ -92,7 +92,7 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
          * (proof_is_foreign). */
         enum phase before = c->phase;
         c->phase = PHASE_FAILED;
-        c->health = HEALTH_UNHEALTHY;
+        c->health = HEALTH_UNKNOWN;
         mem_set_str(&c->message, e->op->message);
         if (before != PHASE_FAILED)
             emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);

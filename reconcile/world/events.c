@@ -16,6 +16,7 @@
 #include "reconcile/world/event_share.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
+#include "reconcile/world/trouble.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
@@ -88,6 +89,8 @@ static json_t *cluster_data(const struct entity *e, enum phase previous, const s
     json_set_int(data, "version", c->version + 1); /* save_entity sets this version in the same change set */
     json_set_str(data, "url", url);
     json_set_str(data, "message", message);
+    const struct trouble trouble = entity_trouble(e, c, e->op);
+    json_set_take(data, "issue", trouble_to_json(&trouble));
     return data;
 }
 

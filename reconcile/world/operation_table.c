@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/trouble.h"
 #include "view/render.h"
 
 /* Limits for one call that removes operations from memory. An operation with many steps or messages counts as
@@ -48,6 +49,8 @@ struct operation *operation_remember(struct reconcile *r, struct operation *op)
         HASH_ADD_STR(r->operations, id, entry);
     }
     struct operation *before = entry->op;
+    if (!before || !operation_status_is_final(before->status))
+        usual_note(&r->usual, op);
     entry->op = op;
     r->ended_weight += weight_of(entry);
     return before;

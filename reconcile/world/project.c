@@ -10,9 +10,11 @@
 #include "base/etag.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/issues.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
+#include "view/place_facts.h"
 
 struct project *project_find(struct reconcile *r, const char *name)
 {
@@ -143,21 +145,62 @@ json_t *project_document(const struct project *p)
     return doc;
 }
 
-void project_show(struct project *p)
+json_t *account_issue(const struct account *a)
 {
-    if (p->place.resting)
-        return;
-    json_t *doc CLEANUP_JSON = project_document(p);
-    char *text = json_text(doc);
-    if (p->shown && !strcmp(p->shown, text)) {
-        free(text);
+    static const int faults[] = {[LOGIN_UNKNOWN] = -1,
+                                 [LOGIN_OK] = -1,
+                                 [LOGIN_REJECTED] = ACCOUNT_LOGIN_FAILED,
+                                 [LOGIN_TWO_FACTOR] = ACCOUNT_NEEDS_CODE,
+                                 [LOGIN_UNREACHABLE] = -1,
+                                 [LOGIN_NO_PASSWORD] = ACCOUNT_LOGIN_FAILED};
+    struct upstream_account_status status;
+    upstream_account_status(a->lane, &status);
+    /* One call without an answer is nothing yet: the breaker opens after some. */
+    const bool is_away = status.away_since && strcmp(status.breaker, "closed") != 0;
+    const int fault = is_away ? (int)ACCOUNT_AWAY : faults[status.login];
+    if (fault < 0)
+        return NULL;
+    char *away CLEANUP_FREE = is_away ? upstream_why_away(a->lane) : NULL;
+    return issue_of_place((enum place_fault)fault,
+                          &(struct issue_place){.name = a->name,
+                                                .description = away ? away : status.login_message,
+                                                .since = is_away ? status.away_since : status.last_contact_at});
+}
+
+/* NULL when it is the issue of the account. */
+static json_t *project_issue(const struct project *p)
+{
+    enum { UNREAD_AFTER = 2 }; /* one list may fail for a passing reason */
+    json_t *of_account CLEANUP_JSON = account_issue(p->account);
+    struct issue_place place = {.name = p->name, .since = p->state->discovered_at};
+    if (p->place.set_aside)
+        return issue_of_place(PROJECT_SET_ASIDE, &place);
+    place.description = p->poll.last_error;
+    return of_account || p->poll.failures < UNREAD_AFTER ? NULL : issue_of_place(PROJECT_UNREAD, &place);
+}
+
+void place_show(struct reconcile *r, enum view_section section, const char *name, char **shown, json_t *doc,
+                bool is_frozen, json_t *issue)
+{
+    char etag[ETAG_BYTES];
+    char *body = json_text(doc), *wrong CLEANUP_FREE = issue ? json_text(issue) : NULL;
+    char *both CLEANUP_FREE = mem_printf("%s\n%s", body, wrong ? wrong : "");
+    json_decref(doc);
+    json_decref(issue);
+    if (*shown && !strcmp(*shown, both)) {
+        free(body);
         return;
     }
-    mem_set_str(&p->shown, text);
-    char etag[ETAG_BYTES];
-    etag_of_bytes(text, strlen(text), etag);
-    void *frozen = project_freeze(p).in_force ? p : NULL;
-    view_set(p->r->o.view, VIEW_PROJECTS, p->name, view_blob_new(etag, text, 0, frozen, NULL));
+    mem_set_str(shown, both);
+    etag_of_bytes(body, strlen(body), etag);
+    view_set(r->o.view, section, name, place_blob_new(etag, body, is_frozen, wrong));
+}
+
+void project_show(struct project *p)
+{
+    if (!p->place.resting)
+        place_show(p->r, VIEW_PROJECTS, p->name, &p->shown, project_document(p),
+                   project_freeze(p).in_force != NULL, project_issue(p));
 }
 
 void project_store(struct project *p)

@@ -9,6 +9,7 @@
 #include "model/spec.h"
 #include "reconcile/world/world.h"
 #include "upstream/upstream.h"
+#include "view/view.h"
 
 struct deleted_shoot;
 
@@ -27,7 +28,7 @@ struct account {
     struct list login_saving;         /* commands whose login succeeded, while its token is being stored */
     struct list verify_saving; /* commands whose SMS code was correct, while the token is being stored */
     struct walk resumption;    /* continues work that waited for a login */
-    char *shown;               /* last published JSON, to publish only changes */
+    char *shown;               /* last published JSON, with the issue, to publish only changes */
 };
 
 #define NOT_OBSERVED INT64_MAX /* the value of a mono_us when there is no observation */
@@ -101,7 +102,7 @@ struct project {
     struct project_catalog catalog;
     struct project_place place;
     struct deleted_shoot *deleted_shoots; /* see departed.c */
-    char *shown;                          /* last published JSON, to publish only changes */
+    char *shown; /* last published JSON, with the issue, to publish only changes */
 };
 
 /* Returns the project with this name; NULL when the configuration has no such project. */
@@ -126,6 +127,13 @@ const json_t *freeze_in_force(const struct project_state *state, wall_us now);
 json_t *freeze_document(const char *scope, const json_t *freeze);
 /* Returns the project in the form of the API; the caller owns it. */
 json_t *project_document(const struct project *p);
+/* What Cleura's answers, or their absence, say about an account. The caller owns the issue; NULL: nothing is
+ * wrong. */
+json_t *account_issue(const struct account *a);
+/* Publishes an account or a project, if its document or its issue differ from what was published last (*shown).
+ * Takes over both; `issue` may be NULL. */
+void place_show(struct reconcile *r, enum view_section section, const char *name, char **shown, json_t *doc,
+                bool is_frozen, json_t *issue);
 /* Publishes the current state of the project. A project that a reload has stopped has no account, and is
  * published when it is resumed. */
 void project_show(struct project *p);

@@ -23,8 +23,10 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/operation_table.h"
 #include "reconcile/world/token_registry.h"
+#include "reconcile/world/trouble.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
+#include "view/cluster_facts.h"
 #include "view/render.h"
 
 void save_free(struct save *save)
@@ -69,7 +71,9 @@ static void show_cluster(struct entity *e, const struct cluster *c)
 {
     if (!e->project->config)
         return; /* the project is retired */
-    struct view_blob *blob = render_cluster_blob(c, operation_of(e->r, c));
+    const struct operation *op = operation_of(e->r, c);
+    const struct issue_world world = entity_issue_world(e, op);
+    struct view_blob *blob = render_cluster_blob(c, op, &world);
     view_blob_unref(e->shown);
     e->shown = view_blob_ref(blob);
     view_set(e->r->o.view, VIEW_CLUSTERS, e->key, blob);
@@ -305,8 +309,10 @@ static bool is_shown(const struct entity *e)
     char etag[ETAG_BYTES];
     if (!e->shown || !e->shown->observed_at || !e->cluster->observed_at)
         return false;
-    render_cluster_etag(e->cluster, operation_of(e->r, e->cluster), etag);
-    return !strcmp(etag, e->shown->etag);
+    const struct operation *op = operation_of(e->r, e->cluster);
+    const struct trouble trouble = entity_trouble(e, e->cluster, op);
+    render_cluster_etag(e->cluster, op, &trouble, etag);
+    return !strcmp(etag, e->shown->etag) && trouble_is_equal(&trouble, &cluster_facts_of(e->shown)->trouble);
 }
 
 void entity_show_stored(struct entity *e)
@@ -326,6 +332,19 @@ void entity_show(struct entity *e)
 {
     if (!e->saves.under_way)
         entity_show_stored(e);
+}
+
+bool entity_show_in_time(struct entity *e)
+{
+    if (!e->shown || e->saves.under_way)
+        return false;
+    const struct cluster_facts *f = cluster_facts_of(e->shown);
+    const struct issue_world world = entity_issue_world(e, NULL);
+    if (world.now < f->trouble.until && world.is_unread == f->is_unread)
+        return false;
+    show_cluster(e, e->cluster);
+    entity_rest(e);
+    return true;
 }
 
 /* Returns whether the operation is open. */

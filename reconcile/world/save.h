@@ -48,6 +48,9 @@ void entity_show(struct entity *e);
 /* Shows until now how long the open steps of the entity's operations have waited and run, although nothing
  * has changed: a step that hangs must not look young. Returns whether there is an open operation. */
 bool entity_show_progress(struct entity *e);
+/* Shows the entity again if the time alone has changed its issues: a version expires, an operation hangs.
+ * Returns whether it was shown. */
+bool entity_show_in_time(struct entity *e);
 /* Does the same as entity_show, at the start, for an entity of which nothing was shown before. */
 void entity_show_stored(struct entity *e);
 /* Shows the new time of observation of an entity that has not changed otherwise. */

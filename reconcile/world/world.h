@@ -49,6 +49,16 @@ struct subscription_entry {
     struct overlap overlap; /* the expiry of the old keys */
 };
 
+/* How long the last operations of each type took that succeeded (world/trouble.h). */
+enum { USUAL_KEPT = 15 };
+struct usual_sample {
+    int64_t us[USUAL_KEPT]; /* a ring */
+    size_t noted;
+};
+struct usual {
+    struct usual_sample of[OPERATION_TYPE_MAX_];
+};
+
 /* A configuration that is being applied (reconcile/reload.h). */
 struct reload {
     const struct config *config; /* NULL: none */
@@ -86,6 +96,7 @@ struct reconcile {
     struct entity *entities;            /* hash by key */
     struct turn turn;
     struct operation_entry *operations; /* hash by id (operation_table.h) */
+    struct usual usual;
     size_t ended_weight;                /* memory used by ended operations */
     char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */
     struct token_entry *tokens;

@@ -202,7 +202,7 @@ static void add_observed(const char *project, const char *name, enum phase phase
     cluster_observed_before(c, env_real());
     c->version = 1;
     char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
-    view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL));
+    view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL, &(struct issue_world){0}));
     cluster_free(c);
 }
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/issues.h"
+#include "model/phase_meaning.h"
 #include "model/problem.h"
 #include "view/cluster_facts.h"
 #include "view/render.h"
@@ -85,21 +86,40 @@ static struct cluster *healthy(const char *version)
     return c;
 }
 
-static int asked_in_vain;
+static bool is_unread;
+static int64_t usual_us;
+
+/* What the reconciler knows in addition to the cluster. */
+static struct issue_world world_of(const json_t *versions)
+{
+    return (struct issue_world){.catalog = versions, .now = now, .usual_us = usual_us, .is_unread = is_unread};
+}
+
+/* The sum that is made when the cluster is shown must say what a reader of the issues finds. */
+static void expect_sum(const struct trouble *sum, const json_t *issues)
+{
+    const json_t *first = json_array_get(issues, 0);
+    int counts[ISSUE_SEVERITY_MAX_] = {0};
+    size_t i;
+    json_t *issue;
+    json_array_foreach (issues, i, issue)
+        counts[issue_severity_from_name(json_str(issue, "severity"))]++;
+    for (int severity = 0; severity < ISSUE_SEVERITY_MAX_; severity++)
+        assert_int_equal(sum->counts[severity], counts[severity]);
+    json_t *worst CLEANUP_JSON = trouble_to_json(sum);
+    assert_true(!worst == !first);
+    static const char *const members[] = {"code", "severity", "title", "since"};
+    for (size_t m = 0; worst && m < ARRAY_LEN(members); m++)
+        assert_true(json_equal(json_object_get(worst, members[m]), json_object_get(first, members[m])));
+}
 
 /* Returns the issues that a reader of the view finds. */
 static json_t *issues_shown(const struct cluster *c, const struct operation *op, const json_t *versions)
 {
-    struct view_blob *blob = render_cluster_blob(c, op);
+    const struct issue_world world = world_of(versions);
+    struct view_blob *blob = render_cluster_blob(c, op, &world);
     json_t *issues = cluster_issues(blob, versions, now);
-
-    /* A reader of many clusters first checks whether a cluster can have issues. */
-    const struct cluster_facts *f = cluster_facts_of(blob);
-    char **images CLEANUP_FREE = cluster_facts_images(f);
-    const bool is_asked = cluster_facts_have_issues(f) ||
-                          issues_of_versions(*f->version ? f->version : NULL, images, versions, now);
-    assert_true(!json_array_size(issues) || is_asked);
-    asked_in_vain += is_asked && !json_array_size(issues);
+    expect_sum(&cluster_facts_of(blob)->trouble, issues);
     view_blob_unref(blob);
     return issues;
 }
@@ -113,7 +133,7 @@ static char *codes_of(struct cluster *c, const struct operation *op)
     json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
     buffer_init(&out, 8192);
     json_array_foreach (issues, i, issue) {
-        assert_true(json_object_size(issue) == 13);
+        assert_true(json_object_size(issue) == 14);
         assert_non_null(json_str(issue, "title"));
         assert_non_null(json_str(issue, "action"));
         assert_non_null(json_str(issue, "responsible"));
@@ -132,9 +152,7 @@ static void expect(struct cluster *c, const struct operation *op, const char *wa
 
 static void nothing_is_wrong(void **state)
 {
-    asked_in_vain = 0;
     expect(healthy("1.33.7"), NULL, "");
-    assert_int_equal(asked_in_vain, 0);
     expect(unseen(), NULL, "");
     struct operation *op = operation_new();
     op->status = OPERATION_SUCCEEDED;
@@ -162,7 +180,7 @@ static void failures(void **state)
     json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
     const json_t *issue = json_array_get(issues, 0);
     assert_non_null(strstr(json_str(issue, "action"), "quota"));
-    assert_non_null(strstr(json_str(issue, "action"), "Then POST .../actions/retry."));
+    assert_non_null(strstr(json_str(issue, "action"), "Then retry."));
     assert_null(strstr(json_str(issue, "action"), "by itself"));
     assert_string_equal(json_str(issue, "description"), "no more ports");
     assert_string_equal(json_str(issue, "since"), "2026-11-21T09:59:00Z");
@@ -200,7 +218,9 @@ static void description_of_an_error_with_many_codes_is_prepared_once(void **stat
     c->phase = PHASE_UPDATING;
     replace(&c->shoot->last_errors,
             "[{\"description\":\"no more ports\",\"codes\":[\"ERR_A\",\"ERR_B\",\"ERR_C\"]}]");
-    json_t *prepared CLEANUP_JSON = issues_prepare(c, NULL);
+    const struct issue_world world = world_of(NULL);
+    struct trouble sum;
+    json_t *prepared CLEANUP_JSON = issues_prepare(c, NULL, &world, &sum);
     char *text CLEANUP_FREE = json_text(prepared);
     const char *first = strstr(text, "no more ports");
     assert_non_null(first);
@@ -255,19 +275,55 @@ static void operations(void **state)
     json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
     assert_string_equal(json_str(json_array_get(issues, 0), "description"), "hibernate: no");
     assert_string_equal(json_str(json_array_get(issues, 0), "action"),
-                        problem_kind(PROBLEM_UPSTREAM_REFUSED)->advice);
+                        "Correct the cause, then request the operation again.");
     expect(c, op, "operation_failed/warning/op_1");
 
-    op->type = OPERATION_DELETE;
-    op->status = OPERATION_RUNNING;
-    op->created_at = now - 3600 * US_PER_S;
-    c = healthy("1.31.14");
-    c->phase = PHASE_DELETING;
-    expect(cluster_copy(c), op, "");
-    op->created_at--;
-    expect(c, op, "deletion_stuck/warning/op_1");
     problem_free(p);
     operation_free(op);
+}
+
+/* An operation hangs when it has run for more than twice the usual time. */
+static void an_operation_that_hangs(void **state)
+{
+    static const struct {
+        enum operation_type type;
+        enum phase phase;
+        int64_t usual_s, limit_s;
+        const char *wanted;
+    } rows[] = {
+        {OPERATION_UPDATE, PHASE_UPDATING, 0, 3600, "operation_hangs/warning/op_1"},
+        {OPERATION_CREATE, PHASE_CREATING, 600, 1200, "operation_hangs/warning/op_1"},
+        {OPERATION_DELETE, PHASE_DELETING, 900, 1800, "deletion_stuck/warning/op_1"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct operation *op = operation_new();
+        (void)snprintf(op->id, sizeof(op->id), "op_1");
+        op->type = rows[i].type;
+        op->status = OPERATION_RUNNING;
+        op->created_at = now - 7 * 86400 * US_PER_S; /* the time in the queue does not count */
+        struct cluster *c = healthy("1.33.7");
+        c->phase = rows[i].phase;
+        usual_us = rows[i].usual_s * US_PER_S;
+        expect(cluster_copy(c), op, "");
+        operation_add_step(op, STEP_WAIT_READY, "")->started_at = now - rows[i].limit_s * US_PER_S;
+        const struct issue_world world = world_of(catalog);
+        struct trouble sum;
+        json_decref(issues_prepare(c, op, &world, &sum));
+        assert_int_equal(sum.until, now + 1);
+        expect(cluster_copy(c), op, "");
+        op->steps[0].started_at--;
+        expect(cluster_copy(c), op, rows[i].wanted);
+        json_t *issues CLEANUP_JSON = issues_shown(c, op, catalog);
+        const json_t *remedy = json_object_get(json_array_get(issues, 0), "remedy");
+        if (rows[i].type == OPERATION_DELETE)
+            assert_non_null(json_str(remedy, "wait"));
+        else
+            assert_string_equal(json_str(remedy, "command"), "shootctl cancel op_1");
+        op->status = OPERATION_SUCCEEDED;
+        expect(c, op, "");
+        operation_free(op);
+    }
+    usual_us = 0;
 }
 
 static void conditions(void **state)
@@ -335,16 +391,17 @@ static void constraints(void **state)
 static void drift_and_age(void **state)
 {
     struct cluster *c = healthy("1.33.7");
-    c->stale = true;
+    is_unread = true;
     c->drift = parse("[{\"path\":\"node_pools.default.maximum\",\"wanted\":5,\"found\":3},"
                      "{\"path\":\"allowed_cidrs\",\"wanted\":[\"192.0.2.0/24\"],\"found\":null}]");
     json_t *issues CLEANUP_JSON = issues_shown(c, NULL, catalog);
-    assert_string_equal(json_str(json_array_get(issues, 0), "description"), "wanted 5, found 3");
-    assert_string_equal(json_str(json_array_get(issues, 1), "description"),
+    assert_string_equal(json_str(json_array_get(issues, 0), "since"), "2026-11-21T09:59:50Z");
+    assert_string_equal(json_str(json_array_get(issues, 1), "description"), "wanted 5, found 3");
+    assert_string_equal(json_str(json_array_get(issues, 2), "description"),
                         "wanted [\"192.0.2.0/24\"], found null");
-    assert_string_equal(json_str(json_array_get(issues, 2), "since"), "2026-11-21T09:59:50Z");
     expect(c, NULL,
-           "drift/warning/node_pools.default.maximum,drift/warning/allowed_cidrs,observation_stale/warning/");
+           "observation_stale/warning/,drift/warning/node_pools.default.maximum,drift/warning/allowed_cidrs");
+    is_unread = false;
 }
 
 static void versions(void **state)
@@ -382,11 +439,137 @@ static void versions(void **state)
     const json_t *image = json_array_get(issues, 0);
     assert_string_equal(json_str(image, "target_version"), "1877.10.0");
     assert_string_equal(json_str(image, "expires_at"), "2026-12-11T00:00:00Z");
-    assert_non_null(strstr(json_str(image, "action"), "adopting"));
+    assert_non_null(strstr(json_str(image, "action"), "adopted"));
     assert_non_null(strstr(json_str(image, "action"), "maintenance window"));
     json_t *blind CLEANUP_JSON = issues_shown(c, NULL, NULL);
     assert_int_equal(json_array_size(blind), 0);
     expect(c, NULL, "version_expiring/warning/gardenlinux 1877.7.0");
+}
+
+/* The last change failed: whether that is worse than a warning depends on whether the cluster works. */
+static void a_failed_change_of_a_cluster_that_works_is_a_warning(void **state)
+{
+    static const struct {
+        enum health health;
+        const char *wanted;
+    } rows[] = {{HEALTH_HEALTHY, "cluster_failed/warning/"},
+                {HEALTH_PROGRESSING, "cluster_failed/warning/"},
+                {HEALTH_UNHEALTHY, "cluster_failed/critical/"},
+                {HEALTH_UNKNOWN, "cluster_failed/critical/"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cluster *c = healthy("1.33.7");
+        c->phase = PHASE_FAILED;
+        c->health = rows[i].health;
+        expect(c, NULL, rows[i].wanted);
+    }
+}
+
+/* The worst issue comes first; of several that are equally bad, the one that began first. */
+static void the_oldest_of_the_worst_comes_first(void **state)
+{
+    struct cluster *c = healthy("1.33.7");
+    c->phase = PHASE_DEGRADED;
+    replace(&c->shoot->conditions,
+            "[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"last_transition_time\":\"2026-11-20T10:00:00Z\"},"
+            "{\"type\":\"APIServerAvailable\",\"status\":\"False\",\"last_transition_time\":\"2026-11-21T09:00:00Z\"},"
+            "{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\",\"last_transition_time\":\"2026-11-21T08:00:00Z\"}]");
+    expect(c, NULL,
+           "control_plane_unhealthy/critical/ControlPlaneHealthy,api_server_unavailable/critical/"
+           "APIServerAvailable,nodes_not_ready/warning/EveryNodeReady");
+    assert_true(trouble_rank(ISSUE_CRITICAL, 0) < trouble_rank(ISSUE_WARNING, 1));
+    assert_true(trouble_rank(ISSUE_CRITICAL, 1) < trouble_rank(ISSUE_CRITICAL, 2));
+    assert_true(trouble_rank(ISSUE_INFO, 0) < trouble_rank(ISSUE_SEVERITY_MAX_, 1));
+    for (int severity = 0; severity <= ISSUE_SEVERITY_MAX_; severity++)
+        assert_int_equal(trouble_severity_of_rank(trouble_rank((enum issue_severity)severity, now)), severity);
+}
+
+/* Time alone makes an issue, or a worse one. */
+static void time_makes_issues(void **state)
+{
+    struct cluster *c = healthy("1.32.11"); /* it expires on 2027-02-01 */
+    const wall_us before = now;
+    static const char *const marks[] = {"2026-11-03T00:00:00Z", "2027-01-02T00:00:00Z", "2027-02-01T00:00:00Z"};
+    assert_true(time_parse_rfc3339("2026-10-01T00:00:00Z", &now));
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        const struct issue_world world = world_of(catalog);
+        struct trouble sum, next;
+        wall_us mark;
+        assert_true(time_parse_rfc3339(marks[i], &mark));
+        json_decref(issues_prepare(c, NULL, &world, &sum));
+        assert_int_equal(sum.until, mark + 1);
+        now = sum.until;
+        const struct issue_world later = world_of(catalog);
+        json_decref(issues_prepare(c, NULL, &later, &next));
+        assert_true(trouble_severity(&next) < trouble_severity(&sum));
+    }
+    cluster_free(c);
+    now = before;
+}
+
+/* What is said to people names no method and no path of HTTP; what is said to programs can be sent. */
+static void remedies_can_be_done(void **state)
+{
+    static const struct {
+        const char *conditions, *constraints, *wanted;
+    } rows[] = {
+        {"[{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\"}]", "[]",
+         "{\"action\":\"reconcile\",\"command\":\"shootctl reconcile dev -p team-a\",\"request\":{\"body\":null,"
+         "\"method\":\"POST\",\"path\":\"/v1/projects/team-a/clusters/dev/actions/reconcile\"}}"},
+        {"[]", "[{\"type\":\"CACertificateValiditiesAcceptable\",\"status\":\"False\"}]",
+         "{\"action\":\"rotate-ca-prepare\",\"command\":\"shootctl rotate-ca dev -p team-a\",\"request\":{\"body\":null,"
+         "\"method\":\"POST\",\"path\":\"/v1/projects/team-a/clusters/dev/actions/rotate-ca-prepare\"}}"},
+        {"[{\"type\":\"APIServerAvailable\",\"status\":\"False\"}]", "[]",
+         "{\"wait\":\"Cleura restarts the API server.\"}"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\"}]", "[]", "null"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cluster *c = healthy("1.33.7");
+        replace(&c->shoot->conditions, rows[i].conditions);
+        replace(&c->shoot->constraints, rows[i].constraints);
+        json_t *issues CLEANUP_JSON = issues_shown(c, NULL, catalog);
+        const json_t *remedy = json_object_get(json_array_get(issues, 0), "remedy");
+        char *text CLEANUP_FREE = json_dumps(remedy, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
+        assert_string_equal(text, rows[i].wanted);
+        c->managed = false; /* shootd does not change it */
+        json_t *of_others CLEANUP_JSON = issues_shown(c, NULL, catalog);
+        assert_null(json_object_get(json_object_get(json_array_get(of_others, 0), "remedy"), "request"));
+        cluster_free(c);
+    }
+}
+
+/* docs/api.md has the table of model/phase_meaning.c. */
+static void the_documents_have_the_table_of_states(void **state)
+{
+    static const char *const severities[] = {"critical", "warning", "info"};
+    size_t count, of_phase[PHASE_MAX_] = {0};
+    const struct phase_meaning *rows = phase_meanings(&count);
+    struct buffer text CLEANUP_BUFFER;
+    char piece[4096];
+    FILE *file = fopen("docs/api.md", "r");
+    assert_non_null(file);
+    buffer_init(&text, 4 * 1024 * 1024);
+    for (size_t len; (len = fread(piece, 1, sizeof(piece), file)) > 0;)
+        buffer_add(&text, piece, len);
+    (void)fclose(file);
+    buffer_add(&text, "", 1);
+    for (size_t i = 0; i < count; i++)
+        of_phase[rows[i].phase]++;
+    for (size_t i = 0; i < count; i++) {
+        const struct phase_meaning *row = &rows[i];
+        const char *rest = of_phase[row->phase] > 1 ? "any other" : "any";
+        const char *mark = row->health == MEANING_ANY_HEALTH ? "" : "`";
+        char *line CLEANUP_FREE = mem_printf(
+            "| `%s` | %s%s%s | %s | %s |\n", phase_name(row->phase), mark,
+            row->health == MEANING_ANY_HEALTH ? rest : health_name((enum health)row->health), mark, row->sentence,
+            row->severity == MEANING_FINE            ? "–"
+            : row->severity == MEANING_BY_CONDITIONS ? "of the worst condition"
+                                                     : severities[row->severity]);
+        if (!strstr(text.data, line))
+            fail_msg("docs/api.md lacks: %s", line);
+    }
+    for (int phase = 0; phase < PHASE_MAX_; phase++)
+        for (int health = 0; health < HEALTH_MAX_; health++)
+            assert_non_null(phase_meaning((enum phase)phase, (enum health)health)->sentence);
 }
 
 /* The first issue of the cluster, which is freed. */
@@ -442,15 +625,21 @@ static void who_has_to_act(void **state)
     expect_responsible(healthy("1.31.14"), NULL, "user");
     expect_responsible_for_error(PROBLEM_UPSTREAM_FORBIDDEN, "operator");
     expect_responsible_for_error(PROBLEM_UPSTREAM_REFUSED, "user");
-    struct cluster *c = healthy("1.33.7");
-    c->stale = true;
-    expect_responsible(c, NULL, "operator");
+    is_unread = true;
+    expect_responsible(healthy("1.33.7"), NULL, "operator");
+    is_unread = false;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_wrong),
+        cmocka_unit_test(a_failed_change_of_a_cluster_that_works_is_a_warning),
+        cmocka_unit_test(the_oldest_of_the_worst_comes_first),
+        cmocka_unit_test(time_makes_issues),
+        cmocka_unit_test(an_operation_that_hangs),
+        cmocka_unit_test(remedies_can_be_done),
+        cmocka_unit_test(the_documents_have_the_table_of_states),
         cmocka_unit_test(failures),
         cmocka_unit_test(operations),
         cmocka_unit_test(description_of_an_error_with_many_codes_is_prepared_once),

@@ -137,7 +137,7 @@ static struct view_blob *make(const char *project, const char *name, enum phase 
         c->shoot = MEM_NEW(struct shoot);
         shoot_set_observed(c->shoot, json_pack("{s:s}", "kubernetes_version", version));
     }
-    struct view_blob *blob = render_cluster_blob(c, NULL);
+    struct view_blob *blob = render_cluster_blob(c, NULL, &(struct issue_world){0});
     cluster_free(c);
     blob->key = mem_printf("%s/%s", project, name);
     return blob;

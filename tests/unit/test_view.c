@@ -186,7 +186,7 @@ static void stage_cluster(struct view *v, const char *key, wall_us seen_at)
     c->project = mem_strdup("p");
     c->name = mem_strdup(key);
     struct view_blob *b = view_blob_new("\"tag\"", mem_printf("{\"at\":\"%s\",\"x\":1}", text), seen_at,
-                                        cluster_facts_new(c, NULL), free_facts);
+                                        cluster_facts_new(c, NULL, &(struct trouble){0}, false), free_facts);
     cluster_free(c);
     view_blob_set_brief(b, mem_printf("{\"brief_at\":\"%s\"}", text), strlen("{\"at\":\""),
                         strlen("{\"brief_at\":\""));

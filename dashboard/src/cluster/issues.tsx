@@ -3,6 +3,7 @@ import type { Issue } from "../types";
 import { Foreign, wordOf } from "../ui/foreign";
 import { SeverityIcon } from "../ui/phase";
 import { When } from "../ui/time";
+import { RemedyCommand } from "./remedy";
 
 /** Issues in words, with the action to take. The critical ones come first, in the order of the server. */
 export function Issues({ issues }: { issues: Issue[] | null }) {
@@ -22,6 +23,7 @@ export function Issues({ issues }: { issues: Issue[] | null }) {
             <p class="action">
               <b class="foreign">{wordOf(texts.issues.responsible, issue.responsible)}:</b> <Foreign text={issue.action} />
             </p>
+            <RemedyCommand remedy={issue.remedy} />
             {(issue.since || issue.expires_at) && (
               <p class="quiet">
                 {issue.since && (

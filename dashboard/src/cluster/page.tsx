@@ -55,19 +55,19 @@ function Heading({ data, project, name }: { data: ClusterData; project: string; 
 function StatePanel({ data }: { data: ClusterData }) {
   const cluster = data.cluster.value;
   if (!cluster) return null;
-  const { phase, health, message, trouble_since: since } = cluster.status;
+  const { phase, health, trouble_since: since } = cluster.status, said = cluster.status.last_operation?.description;
   return (
     <section class={`panel state-panel phase-${phase}`} aria-labelledby="state-heading">
       <h2 id="state-heading" class="state-line">
         <PhaseIcon phase={phase} />
         {wordOf(texts.phase, phase)}
       </h2>
-      <p>{texts.phaseMeaning[phase] ?? texts.phaseMeaning.unknown}</p>
+      <p><Foreign text={cluster.status.summary} /></p>
       <p>
         <span class="state">{healthWord(health)}</span>
       </p>
       {since && <p>{texts.cluster.troubleSince} <When at={since} focusable /></p>}
-      {message && <p><Foreign text={texts.cluster.said(message)} /></p>}
+      {said && <p><Foreign text={texts.cluster.said(said)} /></p>}
       {cluster.status.api_server_url && (
         <p class="quiet">
           {texts.cluster.api} <Foreign mono text={cluster.status.api_server_url} />

@@ -16,10 +16,7 @@ const named = computed(() => {
 });
 const sort = computed(() => query.value.sort), reverse = computed(() => query.value.reverse);
 /** All rows in the order of the user. They are sorted before they are filtered, so that a typed text sorts nothing. */
-const arranged = computed(() => {
-  if (sort.value === "trouble") void expiries.value;
-  return arrange(named.value, sort.value, reverse.value, now.peek());
-});
+const arranged = computed(() => arrange(named.value, sort.value, reverse.value));
 /** Made only while a text is sought. */
 const words = computed(() => joined(arranged.value));
 const wanted = computed(() => {

@@ -4,7 +4,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { minute, now } from "../live/life";
 import { fleetLink, replaceWith, route } from "../router";
 import type { Health, Phase } from "../types";
-import { isMoving, revision, rows, type Row } from "./rows";
+import { revision, rows, type Row } from "./rows";
 
 export type Mark = "drifted" | "stale" | "expired" | "expiring" | "unmanaged";
 export type SortKey = "name" | "trouble" | "phase" | "health" | "version" | "expires" | "changed";
@@ -26,11 +26,13 @@ export type Query = {
   reverse: boolean;
 };
 
+/** Trouble comes first unless the user asks for another order. */
+const DEFAULT_SORT: SortKey = "trouble";
 const sortKeys: SortKey[] = ["name", "trouble", "phase", "health", "version", "expires", "changed"];
 const words = (text: string | null) => (text ? text.split(",").filter(Boolean) : []);
 
 function parse(params: URLSearchParams): Query {
-  const sort = params.get("sort") ?? "name";
+  const sort = params.get("sort") ?? DEFAULT_SORT;
   const key = sort.replace(/^-/, "") as SortKey;
   const trouble = params.get("trouble") ?? "";
   return {
@@ -41,7 +43,7 @@ function parse(params: URLSearchParams): Query {
     project: params.get("project") ?? "",
     mark: words(params.get("mark")) as Mark[],
     trouble: isTroubleAge(trouble) ? trouble : "",
-    sort: sortKeys.includes(key) ? key : "name",
+    sort: sortKeys.includes(key) ? key : DEFAULT_SORT,
     reverse: sort.startsWith("-"),
   };
 }
@@ -74,7 +76,7 @@ function write(query: Query, columns: string | null): URLSearchParams {
   set("trouble", query.trouble);
   for (const name of ["phase", "health", "version", "mark"] as const) set(name, query[name].join(","));
   const sort = `${query.reverse ? "-" : ""}${query.sort}`;
-  set("sort", sort === "name" ? "" : sort);
+  set("sort", sort === DEFAULT_SORT ? "" : sort);
   set("columns", columns ?? "");
   return params;
 }
@@ -145,19 +147,16 @@ export const expiries = computed(() => {
   return `${expired} ${expiring}`;
 });
 
-/** A worse state has a smaller number. */
-export function severity(row: Row, now: number): number {
-  if (row.phase === "failed") return 0;
-  if (row.phase === "degraded" || row.health === "unhealthy") return 1;
-  if (row.phase === "retrying" || row.phase === "unknown") return 2;
-  if (hasMark(row, "expired", now)) return 3;
-  if (row.drifted) return 4;
-  if (hasMark(row, "expiring", now)) return 5;
-  if (row.stale) return 6;
-  return isMoving(row.phase) ? 7 : 9;
+const severities = ["critical", "warning", "info"];
+const AGES = 1e14; // more than the milliseconds of any date of an issue
+
+/** The order of the server: by the severity of the worst issue, then the oldest. A worse state has a smaller number. */
+export function troubleRank({ issue }: Row): number {
+  const rank = issue ? severities.indexOf(issue.severity) : severities.length;
+  return rank * AGES + (issue?.since ? Date.parse(issue.since) : AGES - 1);
 }
 
-export const isTrouble = (row: Row, now: number) => severity(row, now) < 7;
+export const isTrouble = ({ issue }: Row) => issue !== null && issue.severity !== "info";
 
 /** Whether a row fits all filters but the text. */
 function fits(query: Query, now: number): (row: Row) => boolean {
@@ -208,9 +207,9 @@ const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b 
 export const sortByName = (list: Row[]) => list.sort((a, b) => compare(a.byName, b.byName));
 
 /** The value by which a row is sorted, the smallest first; null: the rows stay in the order of their names. */
-const rankOf: Record<SortKey, ((row: Row, now: number) => string | number) | null> = {
+const rankOf: Record<SortKey, ((row: Row) => string | number) | null> = {
   name: null,
-  trouble: severity,
+  trouble: troubleRank,
   phase: (row) => phaseRank.indexOf(row.phase),
   health: (row) => healthRank.indexOf(row.health),
   version: (row) => row.byVersion,
@@ -230,8 +229,8 @@ function byRank(list: Row[], rank: (row: Row) => string | number): Row[] {
 }
 
 /** All rows in this order; the newest change comes first. `named` are rows by name, and equal rows stay in this order. */
-export function arrange(named: Row[], sort: SortKey, reverse: boolean, now: number): Row[] {
+export function arrange(named: Row[], sort: SortKey, reverse: boolean): Row[] {
   const rank = rankOf[sort];
-  const arranged = rank ? byRank(named, (row) => rank(row, now)) : [...named];
+  const arranged = rank ? byRank(named, rank) : [...named];
   return reverse ? arranged.reverse() : arranged;
 }

@@ -108,7 +108,7 @@ function RowView({ id, row, index, height }: { id: string; row: Row | undefined;
     if (element.current) element.current.style.top = `${index * height}px`;
   }, [index, height]);
   const [project, name] = partsOf(id), present = now.peek();
-  const kind = !row ? "gone" : isTrouble(row, present) ? "trouble" : "";
+  const kind = !row ? "gone" : isTrouble(row) ? "trouble" : "";
   const nameCell = (
     <div key="name" role="cell" class="cell name">
       <a href={clusterLink(project, name)}>{visible(name)}</a>
