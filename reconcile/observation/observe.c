@@ -236,7 +236,7 @@ static void take_over(struct entity *e, struct shoot *shoot, struct observation 
     e->seen.other_uid_reads = 0;
     e->absence = (struct absence){0};
     e->step.tries.absent_reads = 0;
-    o->is_change |= assess_apply(c, &o->decision);
+    o->is_change |= assess_apply(c, &o->decision, env_wall(e->r->env));
     shoot_free(c->shoot);
     c->shoot = shoot;
     /* an answer with an older time was accepted, so this time is now the newest time */

@@ -128,7 +128,7 @@ void phase_emit_change(struct entity *e, struct save *save, enum phase *before)
 
 /* ---- the decision ---- */
 
-bool assess_apply(struct cluster *c, const struct decision *d)
+bool assess_apply(struct cluster *c, const struct decision *d, wall_us now)
 {
     char *message CLEANUP_FREE = decision_message(d);
     bool same = c->phase == d->phase && c->health == d->health && c->settling == d->settling &&
@@ -138,6 +138,7 @@ bool assess_apply(struct cluster *c, const struct decision *d)
     c->settling = d->settling;
     if (!mem_same_str(c->message, message))
         mem_set_str(&c->message, message);
+    cluster_note_trouble(c, now); /* the events of this change name the issue, and since when it is */
     return !same;
 }
 
@@ -166,7 +167,7 @@ void assess_again(struct entity *e)
 {
     struct cluster *c = e->cluster;
     struct decision d = decide(c, c->shoot, entity_open_type(e), entity_guard_now(e));
-    (void)assess_apply(c, &d);
+    (void)assess_apply(c, &d, env_wall(e->r->env));
 }
 
 void assess_settle(struct entity *e, struct save *save)

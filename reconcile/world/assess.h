@@ -5,7 +5,7 @@
 #include "reconcile/world/save.h"
 
 /* Copies the decision into the cluster; returns true when the cluster has changed. */
-bool assess_apply(struct cluster *c, const struct decision *d);
+bool assess_apply(struct cluster *c, const struct decision *d, wall_us now);
 /* Decides again from the same observation, after an operation began or ended. */
 void assess_again(struct entity *e);
 /* Compares a managed cluster with its spec, if no operation is changing it; returns true when the drift has

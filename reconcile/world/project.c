@@ -145,7 +145,8 @@ json_t *project_document(const struct project *p)
     return doc;
 }
 
-json_t *account_issue(const struct account *a)
+/* Returns the fault that a login state is, or -1. While the login cannot be reached, the account is away. */
+static int fault_of(enum login_state state)
 {
     static const int faults[] = {[LOGIN_UNKNOWN] = -1,
                                  [LOGIN_OK] = -1,
@@ -153,11 +154,30 @@ json_t *account_issue(const struct account *a)
                                  [LOGIN_TWO_FACTOR] = ACCOUNT_NEEDS_CODE,
                                  [LOGIN_UNREACHABLE] = -1,
                                  [LOGIN_NO_PASSWORD] = ACCOUNT_LOGIN_FAILED};
+    return faults[state];
+}
+
+/* One list may fail for a passing reason, two in a row do not. */
+static bool is_unread(const struct project *p)
+{
+    return p->poll.failures > 1;
+}
+
+static bool a_project_is_unread(const struct account *a)
+{
+    for (const struct project *p = a->r->projects; p; p = p->hh.next)
+        if (p->account == a && is_unread(p))
+            return true;
+    return false;
+}
+
+json_t *account_issue(const struct account *a)
+{
     struct upstream_account_status status;
     upstream_account_status(a->lane, &status);
-    /* One call without an answer is nothing yet: the breaker opens after some. */
-    const bool is_away = status.away_since && strcmp(status.breaker, "closed") != 0;
-    const int fault = is_away ? (int)ACCOUNT_AWAY : faults[status.login];
+    const bool is_away =
+        status.away_since && (strcmp(status.breaker, "closed") != 0 || a_project_is_unread(a));
+    const int fault = is_away ? (int)ACCOUNT_AWAY : fault_of(status.login);
     if (fault < 0)
         return NULL;
     char *away CLEANUP_FREE = is_away ? upstream_why_away(a->lane) : NULL;
@@ -170,13 +190,14 @@ json_t *account_issue(const struct account *a)
 /* NULL when it is the issue of the account. */
 static json_t *project_issue(const struct project *p)
 {
-    enum { UNREAD_AFTER = 2 }; /* one list may fail for a passing reason */
-    json_t *of_account CLEANUP_JSON = account_issue(p->account);
+    struct upstream_account_status status;
+    upstream_account_status(p->account->lane, &status);
+    const bool is_of_account = status.away_since || fault_of(status.login) >= 0;
     struct issue_place place = {.name = p->name, .since = p->state->discovered_at};
     if (p->place.set_aside)
         return issue_of_place(PROJECT_SET_ASIDE, &place);
     place.description = p->poll.last_error;
-    return of_account || p->poll.failures < UNREAD_AFTER ? NULL : issue_of_place(PROJECT_UNREAD, &place);
+    return is_of_account || !is_unread(p) ? NULL : issue_of_place(PROJECT_UNREAD, &place);
 }
 
 void place_show(struct reconcile *r, enum view_section section, const char *name, char **shown, json_t *doc,

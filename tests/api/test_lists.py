@@ -105,6 +105,7 @@ def number(version):
 PHASES = ["failed", "retrying", "degraded", "unknown", "deleting", "pending", "creating", "updating", "waking", "hibernating",
           "hibernated", "ready"]
 REGIONS = {"team-a": "Sto2", "team-b": "Fra1"}
+SEVERITIES = ["critical", "warning", "info"]
 KEYS = {
     "name": lambda c: c["name"], "project": lambda c: c["project"], "region": lambda c: REGIONS[c["project"]],
     "phase": lambda c: PHASES.index(c["phase"]),
@@ -112,6 +113,7 @@ KEYS = {
     "version": lambda c: number(c["kubernetes_version"]), "created_at": lambda c: c["created_at"],
     "updated_at": lambda c: c["updated_at"], "observed_at": lambda c: c["observed_at"],
     "expires_at": lambda c: c["expires_at"] or "9999",
+    "trouble": lambda c: (SEVERITIES.index(c["issue"]["severity"]), c["issue"]["since"] or "~") if c["issue"] else (len(SEVERITIES), "~"),
 }
 
 
@@ -324,7 +326,7 @@ def test_issues_of_versions(small):
     wait_until(lambda: d.http.get("/v1/summary").json()["stale"] == 0, what="a first poll after the restarts above")
     old = issues(d, "old")["version_expiring"]
     assert old["severity"] == "warning" and old["subject"] == "kubernetes 1.33.6" and old["target_version"] == "1.33.7"
-    assert "adopting" in old["action"] and old["expires_at"]
+    assert "adopted" in old["action"] and old["expires_at"]
     assert issues(d, "far", "team-b")["version_expiring"]["severity"] == "info"
     assert issues(d, "web") == {} and issues(d, "asleep") == {}
     assert d.http.get(d.clusters_path("nobody") + "/issues").status_code == 404
@@ -341,13 +343,18 @@ def test_issues_of_failures_and_of_an_outage(sim, make_shootd):
     assert not {"upstream_error", "operation_failed"} & set(found), "one fault is one issue"
     failed = found["cluster_failed"]
     assert (failed["severity"], failed["subject"], failed["codes"]) == ("critical", "ERR_INFRA_QUOTA_EXCEEDED", ["ERR_INFRA_QUOTA_EXCEEDED"])
-    assert "quota" in failed["action"] and "Then POST .../actions/retry" in failed["action"] and "by itself" not in failed["action"]
+    assert "quota" in failed["action"] and failed["action"].endswith("Then retry.") and "by itself" not in failed["action"]
     assert failed["operation_id"] == bad["operation"]["id"] and "no more cores" in failed["description"]
     assert wait_until(lambda: issues(d, "good").get("hibernation_blocked"), what="the constraint")["subject"] == "HibernationPossible"
     sim.post("down", down=True)
-    stale = wait_until(lambda: issues(d, "good").get("observation_stale"), timeout=30, what="stale")
-    assert stale["since"] and d.http.get("/v1/summary").json()["stale"] >= 1
+    def outage():
+        return [issue for issue in d.http.get("/v1/issues").json()["items"] if issue["source"] in ("account", "project", "observation")]
+    away = wait_until(outage, timeout=60, what="the issue of the outage")
+    wait_until(lambda: d.http.get("/v1/summary").json()["stale"] == 2, timeout=30, what="stale")
+    assert [(i["code"], i["subject"], i["project"], i["cluster"], i["responsible"]) for i in outage()] == [("account_unreachable", "main", None, None, "cleura")]
+    assert away[0]["since"] and "wait" in away[0]["remedy"] and not issues(d, "good").get("observation_stale"), "an outage is one issue, not one per cluster"
     sim.post("down", down=False)
+    wait_until(lambda: not outage(), timeout=60, what="the end of the outage")
 
 
 # ---- pages while clusters come and go ---------------------------------------------------------------------------

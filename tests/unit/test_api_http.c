@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "http/connection/tls.h"
 #include "model/string_list.h"
+#include "view/place_facts.h"
 #include "view/render.h"
 
 enum { ANSWER_BYTES = 4 * 1024 * 1024, WAITERS = 12 };
@@ -232,7 +233,7 @@ static void fill_view(void)
     add_operation("op_00000000000002", OPERATION_SUCCEEDED);
     for (size_t i = 0; i < 2; i++)
         view_set(view, VIEW_PROJECTS, projects[i].name,
-                 view_blob_new("\"p\"", mem_printf("{\"name\":\"%s\"}", projects[i].name), 0, NULL, NULL));
+                 place_blob_new("\"p\"", mem_printf("{\"name\":\"%s\"}", projects[i].name), false, NULL));
     view_set_flags(view, true, false);
     view_publish(view);
 }
