@@ -198,7 +198,7 @@ test("the first clusters are shown before all are there, with the totals of the 
   let asked = serve(clustersOf("a b c d e"));
   keepToken("t");
   await Promise.all([readFirst(), readFirst()]);
-  assert.deepEqual(asked, ["/v1/clusters?fields=summary&limit=100&sort=name", "/v1/summary"], "once for a token");
+  assert.deepEqual(asked, ["/v1/clusters?fields=summary&limit=100&sort=trouble", "/v1/summary"], "once for a token");
   assert.deepEqual([load.value.state, rows.size, counted.value?.total], ["partial", 2, 5]);
   order.hold(true);
   await readAll();

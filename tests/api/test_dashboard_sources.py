@@ -74,14 +74,6 @@ def test_english_texts_are_found():
     assert not english('<a class="close it" id="x">{texts.close}</a>\n// "Close the page"\nconst field = `Bearer ${token}`;')
 
 
-def test_phases_are_said_in_the_words_of_the_issues():
-    """The page and the API have one text for one thing."""
-    texts = (ROOT / "dashboard/src/texts.ts").read_text()
-    for code in ("cluster_failed", "cluster_retrying"):
-        title = re.search(rf'"{code}",\s+ISSUE_\w+,\s+"cluster",\s+BY_\w+,\s+"([^"]+)"', (ROOT / "model/issues.c").read_text())[1]
-        assert title in texts, title
-
-
 def test_the_sources_are_typed_by_the_contract():
     """The sources pass strict TypeScript with types that are generated from openapi.yaml."""
     programs = ROOT / "dashboard/node_modules/.bin"

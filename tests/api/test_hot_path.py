@@ -14,7 +14,7 @@ from harness import wait_until
 REQUESTS = 300
 
 # Instructions of our code and of functions that it calls, for one request on an open connection: a tenth above the measured value.
-MOST_INSTRUCTIONS = {200: 11800, 304: 14000}
+MOST_INSTRUCTIONS = {200: 12900, 304: 15000}  # measured 11,720 and 13,660; the chains of hash tables make 150 more or less
 POLLING = "{active: 1h, idle: 1h, discovery: 1h}"
 MOST_ALLOCATIONS = 5  # of the whole thread, including the library
 

@@ -78,7 +78,9 @@ SUBFOLDERS = {
 TABLES = {"api/routes.c", "api/params.c", "cli/cli_commands.c"}
 # One file per resource. A resource may include the list of all handlers and, of other resources, only these.
 RESOURCES = {
-    "cluster_list": {"cluster_order"},
+    "cluster_list": {"cluster_order", "first_rows"},
+    "first_rows": {"cluster_order"},
+    "issues": {"first_rows"},
 }
 # Library headers, and the folders that may include them.
 LIBRARIES = {

@@ -542,7 +542,7 @@ def test_members_that_are_missing_crash_nothing(tmp_path):
         assert re.search(r"^In trouble: +2026-03-01T12:05:00Z$", good(fake("describe", "dev", SHOOTD_URL=server.url)), re.M)
     issue = {"title": "T", "severity": "warning", "action": "Wait.", "responsible": "cleura"}
     with Answers({"*": answer(200, {"items": [issue, {}], "status": {}})}) as server:
-        assert re.search(r"^  to do +Wait\.\n  by +cleura$", good(fake("describe", "dev", SHOOTD_URL=server.url)), re.M)
+        assert re.search(r"^  to do +Wait\.\n  who +Cleura$", good(fake("describe", "dev", SHOOTD_URL=server.url)), re.M)
     with Answers({"*": answer(200, {"name": "ci", "role": "admin"})}) as server:
         assert "projects null" in fake("login", server.url, "--token-stdin", input="token\n").stderr
 
