@@ -84,12 +84,12 @@ static const struct issue_kind *version_kind(const struct version_in_use *v, wal
     return strcmp(json_str_or(v->entry, "state", ""), "deprecated") ? NULL : &version_deprecated;
 }
 
-/* When the issue got its severity: the first version to expire comes first among equals. */
-static wall_us version_since(const struct version_in_use *v, enum issue_severity severity)
+/* Time alone makes the issue, and makes it worse. */
+static void note_changes(struct issues *in, const struct version_in_use *v)
 {
-    static const int days_before[ISSUE_SEVERITY_MAX_] = {
-        [ISSUE_CRITICAL] = 0, [ISSUE_WARNING] = SOON_DAYS, [ISSUE_INFO] = LATER_DAYS};
-    return v->expires_at ? v->expires_at - days_before[severity] * DAY_US : 0;
+    static const int days_before[] = {LATER_DAYS, SOON_DAYS, 0};
+    for (size_t i = 0; v->expires_at && i < ARRAY_LEN(days_before); i++)
+        issues_change_at(in, v->expires_at - days_before[i] * DAY_US + 1);
 }
 
 void issue_of_version(void *ctx, const struct version_in_use *v)
@@ -97,8 +97,7 @@ void issue_of_version(void *ctx, const struct version_in_use *v)
     struct issues *in = ctx;
     enum issue_severity severity;
     const struct issue_kind *kind = version_kind(v, in->now, &severity);
-    for (int i = 0; v->expires_at && i < ISSUE_SEVERITY_MAX_; i++)
-        issues_change_at(in, version_since(v, (enum issue_severity)i) + 1);
+    note_changes(in, v);
     if (!kind)
         return;
     const char *target = issue_target_of(v, in->now);
@@ -112,7 +111,7 @@ void issue_of_version(void *ctx, const struct version_in_use *v)
                                      ? "Cleura may upgrade the cluster by force at any time."
                                      : "After this version expires, Cleura upgrades the cluster by force.",
                   .action = action,
-                  .since = version_since(v, severity),
+                  .since = is_over ? v->expires_at : 0, /* nothing is broken before */
                   .expires_at = v->expires_at,
                   .target = target,
                   .remedy = version_remedy(in, v, target)});

@@ -210,7 +210,7 @@ export const texts = {
     responsible: { user: "To do", operator: "For the operator of shootd", cleura: "Cleura acts" },
     since: "Since",
     expires: "Ends",
-    copy: "Copy",
+    copy: "Copy command",
     copied: "The command is copied.",
   },
   operation: {
