@@ -125,7 +125,7 @@ def test_the_cluster_page_tells_all(world):
       await page.getByText("To do:").first().waitFor();
       return page.locator("main").innerText();
     """)
-    for piece in ("The last change failed, and Cleura does not try again", "To do:", "critical", "ERR_INFRA_QUOTA_EXCEEDED", "failed"):
+    for piece in ("The last change failed, and Cleura does not try again", "To do:", "warning", "ERR_INFRA_QUOTA_EXCEEDED", "failed"):
         assert piece in text, (piece, text)
     world.run("cluster", """
       await page.getByRole("link", { name: "All operations of this cluster" }).click();
