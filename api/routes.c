@@ -14,7 +14,7 @@
 #define WRITE (P(DRY_RUN) | P(WAIT))
 
 #define CLUSTER_FILTERS                                                                    \
-    (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q) | P(LABEL) | \
+    (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(KUBERNETES_VERSION) | P(Q) | P(LABEL) | \
      P(EXPIRING_BEFORE) | P(CREATED_BEFORE) | P(CREATED_AFTER) | P(AGE) | P(SORT) | P(FIELDS))
 #define WINDOW (P(SINCE) | P(UNTIL))
 #define SEARCH (P(ACTOR) | P(TARGET))

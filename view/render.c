@@ -204,7 +204,7 @@ static char *render_full(const struct cluster *c, const struct operation *op, si
         out_operation(&out, "operation", op, false);
     else
         json_out_str(&out, "operation", NULL);
-    json_out_int(&out, "version", c->version);
+    json_out_int(&out, "revision", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);
@@ -254,7 +254,7 @@ static char *render_brief(const struct cluster *c, const struct operation *op, s
     out_time(&out, "expires_at", c->expires_at);
     out_operation_brief(&out, op);
     *ret_observed = out_observed_at(&out, c);
-    json_out_int(&out, "version", c->version);
+    json_out_int(&out, "revision", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);

@@ -57,7 +57,7 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
            param_has_value(p, PARAM_HEALTH, (int)c->health) &&
            (!p->given[PARAM_MANAGED] || p->numbers[PARAM_MANAGED] == c->managed) && matches_region(r, c) &&
-           matches_version(c, p->texts[PARAM_VERSION]) && matches_expiry(p, c) && matches_creation(p, c) &&
+           matches_version(c, p->texts[PARAM_KUBERNETES_VERSION]) && matches_expiry(p, c) && matches_creation(p, c) &&
            (!p->texts[PARAM_LABEL] || label_filter_holds(p->texts[PARAM_LABEL], c->labels)) &&
            matches_text(c, p->texts[PARAM_Q]);
 }
@@ -146,7 +146,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     struct order_row after;
     char project[CURSOR_MAX_KEY + 1];
     json_t *valid CLEANUP_JSON = NULL;
-    const char *fault = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
+    char *fault CLEANUP_FREE = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
     assert(!fault); /* the text was checked in api/params.c */
     (void)fault;
     struct problem *p = list_place(r, &place);

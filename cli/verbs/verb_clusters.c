@@ -130,7 +130,7 @@ void clusters_add(const struct cli *cli, struct table *table, bool is_wide, cons
 /* ---- list ---- */
 
 /* Flags with the same name as a query parameter, except that - becomes _. */
-static const char *const filters[] = {"phase",  "health",  "version", "label",          "q",
+static const char *const filters[] = {"phase",  "health",  "kubernetes-version", "label",          "q",
                                       "region", "managed", "sort",    "expiring-before"};
 
 static void add_filters(const struct cli *cli, struct api_target *target)

@@ -53,7 +53,7 @@ test("an event stream is the same in whatever pieces it comes", () => {
 const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSummary => ({
   id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", trouble_since: null, progress: null,
   message: null, settling: false,
-  stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
+  stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, revision: 1,
   created_at: null, updated_at: null, ...more,
 });
 const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0, 0);
@@ -123,7 +123,7 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
     asked.push(at.pathname + at.search);
     if (refused) return refused;
     if (at.pathname === "/v1/summary") return Response.json({ total: clusters.length, by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 },
-      by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
+      by_kubernetes_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
     const found = clusters.filter((one) => one.name.includes(at.searchParams.get("q") ?? ""));
     const text = JSON.stringify({ items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null });
     const ETag = `"${createHash("sha256").update(text).digest("hex")}"`;
@@ -215,8 +215,8 @@ test("the first clusters are shown before all are there, with the totals of the 
   serve(clustersOf("a b c"));
   await readAll();
   assert.deepEqual([load.value.state, rows.size], ["loaded", 3]);
-  put(summary("a", { version: 0, phase: "failed" }), null);
-  assert.equal(rows.get("p/a")?.phase, "ready", "an older version is left out");
+  put(summary("a", { revision: 0, phase: "failed" }), null);
+  assert.equal(rows.get("p/a")?.phase, "ready", "an older revision is left out");
 });
 
 test("a repeated read of all clusters brings only the pages that have changed", async (t) => {
@@ -231,7 +231,7 @@ test("a repeated read of all clusters brings only the pages that have changed", 
     await readAll();
     return pagesOf(asked);
   };
-  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { version: 2, phase: "failed" }) : one));
+  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { revision: 2, phase: "failed" }) : one));
   assert.equal(await read(five), "ACE");
   const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
   await rest();
@@ -243,11 +243,11 @@ test("a repeated read of all clusters brings only the pages that have changed", 
   assert.equal(await read(other), "aCe");
   assert.equal(rows.get("p/d")?.phase, "failed");
 
-  toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "a", phase: "updating", version: 9 } } as unknown as Event]);
+  toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "a", phase: "updating", revision: 9 } } as unknown as Event]);
   assert.equal(rows.get("p/a")?.phase, "updating");
   assert.equal(await read(other), "Ace", "an event has changed a row, and the server still has the page of before");
   assert.equal(rows.get("p/a")?.phase, "ready");
-  put(summary("b", { version: 9, stale: true }), null);
+  put(summary("b", { revision: 9, stale: true }), null);
   assert.equal(await read(other), "Ace", "another read has brought a row");
   assert.equal(rows.get("p/b")?.stale, false);
   put(summary("b", { observed_at: "2026-11-27T10:00:00Z" }), null);
@@ -272,13 +272,13 @@ test("an event during the read of its page is not lost", async (t) => {
   serve(clustersOf("a b c"));
   await readAll();
   const asked = serve(clustersOf("a b c"), (url) => {
-    if (url.searchParams.get("cursor")) toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "c", phase: "failed", version: 2 } } as unknown as Event]);
+    if (url.searchParams.get("cursor")) toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "c", phase: "failed", revision: 2 } } as unknown as Event]);
     return undefined;
   });
   await readAll();
   assert.ok(asked.every((one) => one.endsWith(" 304")), asked.join());
   assert.equal(rows.get("p/c")?.phase, "failed");
-  const again = serve([...clustersOf("a b"), summary("c", { version: 2, phase: "failed", message: "m" })]);
+  const again = serve([...clustersOf("a b"), summary("c", { revision: 2, phase: "failed", message: "m" })]);
   while (rows.get("p/c")?.message !== "m") await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(again, ["/v1/projects/p/clusters?fields=summary&limit=1000&q=c"], "the row is read alone");
 });
@@ -288,8 +288,8 @@ test("many changes at once are read in one page, and few of them one by one", as
   const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
   serve(clustersOf(names.join(" ")));
   await readAll();
-  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { version: 2, phase: "updating" }));
-  const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", version: 2 } }) as unknown as Event));
+  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { revision: 2, phase: "updating" }));
+  const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", revision: 2 } }) as unknown as Event));
   change(...names.slice(0, 20));
   assert.equal(rows.get("p/c0")?.phase, "failed", "the data of the event is there at once");
   while (rows.get("p/c0")?.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
@@ -308,7 +308,7 @@ test("the server begins with the clusters that the table begins with", () => {
   assert.deepEqual(first({ sort: "changed", q: " Web " }), [["sort", "-updated_at"], ["q", "Web"]]);
   assert.deepEqual(first({ sort: "changed", reverse: true, q: "two words" }), [["sort", "updated_at"]], "the server takes several words as one text");
   assert.deepEqual(first({ sort: "expires", reverse: true }), [["sort", "-expires_at"]]);
-  const counts = countsOf({ by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 }, by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0,
+  const counts = countsOf({ by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 }, by_kubernetes_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0,
     unmanaged: 0 } as unknown as ClusterCounts);
   assert.deepEqual(Object.values(counts).map((some) => [...some]), [[["ready", 4], ["failed", 1]], [["healthy", 5]], [["1.33", 5]], [["expired", 1], ["drifted", 2]]]);
 });

@@ -405,7 +405,7 @@ def test_life_of_everything(pair, client, checker):
     tag = client.get("/v1/issues").headers["ETag"]
     assert client.get("/v1/issues", headers={"If-None-Match": tag}).status_code == 304
     assert client.get("/v1/issues", headers={"If-Match": '"other"'}).status_code == 412
-    short = client.get(clusters, params={"fields": "summary", "sort": "-version,name", "label": "team=web", "expiring_before": "9999d"})
+    short = client.get(clusters, params={"fields": "summary", "sort": "-kubernetes_version,name", "label": "team=web", "expiring_before": "9999d"})
     assert short.status_code == 200 and client.get("/v1/clusters", params={"fields": "summary"}).status_code == 200
     wait_until(lambda: client.get("/v1/clusters", headers={
         "If-None-Match": client.get("/v1/clusters").headers["ETag"]}).status_code == 304, what="a calm page")

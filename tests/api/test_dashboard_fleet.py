@@ -12,7 +12,7 @@ from harness import wait_until
 def counted(d):
     """The chips of health, version and expiry, by the API."""
     counts = d.http.get("/v1/summary").json()
-    some = [*((health.capitalize(), n) for health, n in counts["by_health"].items() if n), *counts["by_version"].items()]
+    some = [*((health.capitalize(), n) for health, n in counts["by_health"].items() if n), *counts["by_kubernetes_version"].items()]
     return {f"{word}{n:,}" for word, n in (*some, ("Version expired", counts["expired"]), ("Expires in 30 days", counts["expiring_30d"]))}
 
 

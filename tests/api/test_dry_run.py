@@ -29,7 +29,7 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
 
     pools = [{"name": "a", "maximum": 2}, {"name": "b"}]
     d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33", "node_pools": pools})["operation"]["id"])
-    before, version = len(d.events()), d.cluster("dev").json()["version"]
+    before, revision = len(d.events()), d.cluster("dev").json()["revision"]
     sim.forget()
     wanted = {"kubernetes_version": "1.34", "node_pools": [{"name": "a", "maximum": 3, "machine_type": "b.4c8gb"}, {"name": "c"}]}
     change = plan(d, "PUT", "dev", json={"spec": wanted})
@@ -55,7 +55,7 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     assert gone["destructive"] and [s["type"] for s in gone["steps"]] == ["delete_shoot"]
 
     assert len(d.events()) == before and d.cluster("dev").json()["spec"]["kubernetes_version"] == "1.33"
-    assert d.cluster("dev").json()["version"] - version <= 2, "looks at Cleura only"
+    assert d.cluster("dev").json()["revision"] - revision <= 2, "looks at Cleura only"
     assert not [r for r in sim.requests() if r["method"] != "GET"]
 
 

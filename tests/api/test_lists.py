@@ -109,7 +109,7 @@ KEYS = {
     "name": lambda c: c["name"], "project": lambda c: c["project"], "region": lambda c: REGIONS[c["project"]],
     "phase": lambda c: PHASES.index(c["phase"]),
     "health": lambda c: ["unhealthy", "unknown", "progressing", "healthy"].index(c["health"]),
-    "version": lambda c: number(c["kubernetes_version"]), "created_at": lambda c: c["created_at"],
+    "kubernetes_version": lambda c: number(c["kubernetes_version"]), "created_at": lambda c: c["created_at"],
     "updated_at": lambda c: c["updated_at"], "observed_at": lambda c: c["observed_at"],
     "expires_at": lambda c: c["expires_at"] or "9999",
 }
@@ -132,7 +132,7 @@ def between_polls(sim, d, check):
     raise AssertionError("it changed all the time")
 
 
-@pytest.mark.parametrize("sort", [*KEYS, *("-" + k for k in KEYS), "phase,-version", "-region,version,-name", "health,project,-created_at,name"])
+@pytest.mark.parametrize("sort", [*KEYS, *("-" + k for k in KEYS), "phase,-kubernetes_version", "-region,kubernetes_version,-name", "health,project,-created_at,name"])
 def test_ht38_orders(small, sort):
     sim, d = small
 
@@ -203,7 +203,7 @@ def test_short_form_is_the_long_one_in_short(small):
         full, short = walk(d), walk(d, fields="summary")
         assert [c["id"] for c in full] == [c["id"] for c in short]
         for long, brief in zip(full, short):
-            for key in ("project", "name", "managed", "labels", "version", "created_at", "updated_at"):
+            for key in ("project", "name", "managed", "labels", "revision", "created_at", "updated_at"):
                 assert brief[key] == long[key]
             for key in ("phase", "health", "trouble_since", "progress", "message", "settling", "stale", "observed_at"):
                 assert brief[key] == long["status"][key]
@@ -223,21 +223,21 @@ def test_counts(small):
         for word, number_of in counts[key].items():
             assert number_of == sum(c[member] == word for c in items), (key, word)
     assert counts["total"] == len(items) == 8 and counts["managed"] == 3 and counts["unmanaged"] == 5
-    assert counts["by_version"] == {m: sum(c["kubernetes_version"].startswith(m + ".") for c in items)
+    assert counts["by_kubernetes_version"] == {m: sum(c["kubernetes_version"].startswith(m + ".") for c in items)
                                     for m in {c["kubernetes_version"].rsplit(".", 1)[0] for c in items}}
     assert counts["expiring_30d"] == 2 and counts["expired"] == 0 and counts["open_operations"] == 0
     assert d.http.get("/v1/summary", params={"project": "team-b"}).json()["by_project"] == {"team-b": 1}
     token = d.http.post("/v1/tokens", json={"name": "b", "role": "viewer", "projects": ["team-b"]}).json()["token"]
     with web.Client(base_url=d.url, timeout=30, headers={"Authorization": "Bearer " + token}) as viewer:
         seen = viewer.get("/v1/summary").json()
-        assert seen["total"] == 1 and seen["by_project"] == {"team-b": 1} and seen["by_version"] == {"1.34": 1}
+        assert seen["total"] == 1 and seen["by_project"] == {"team-b": 1} and seen["by_kubernetes_version"] == {"1.34": 1}
         assert [c["name"] for c in viewer.get("/v1/clusters", params={"sort": "name"}).json()["items"]] == ["far"]
         assert viewer.get("/v1/clusters", params={"project": "team-a"}).json()["items"] == []
 
 
 def test_pages_have_tags(small):
     _, d = small
-    for path in ("/v1/clusters?limit=2", "/v1/clusters?sort=-version&fields=summary", d.clusters_path(), "/v1/projects", "/v1/operations",
+    for path in ("/v1/clusters?limit=2", "/v1/clusters?sort=-kubernetes_version&fields=summary", d.clusters_path(), "/v1/projects", "/v1/operations",
                  "/v1/tokens", "/v1/webhooks", "/v1/accounts", "/v1/summary", d.clusters_path("old") + "/issues"):
         def twice():
             first = d.http.get(path)
@@ -282,12 +282,12 @@ def test_ht36_cursors_are_of_one_list(small):
 
 def test_ht36_cursors_live_over_restarts(small):
     _, d = small
-    everything = names(d, sort="-version")
-    first = page(d, limit=3, sort="-version")
+    everything = names(d, sort="-kubernetes_version")
+    first = page(d, limit=3, sort="-kubernetes_version")
     operations = d.http.get("/v1/operations", params={"limit": 1}).json()
     d.stop()
     d.start()
-    rest = page(d, first["next_cursor"], sort="-version")
+    rest = page(d, first["next_cursor"], sort="-kubernetes_version")
     assert [c["name"] for c in first["items"] + rest["items"]] == everything and rest["next_cursor"] is None
     assert len(d.http.get("/v1/operations", params={"cursor": operations["next_cursor"]}).json()["items"]) == 2
 

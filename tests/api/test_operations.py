@@ -462,9 +462,9 @@ def test_ht38_cluster_filters(many):
     assert names(q="OWN-0") == own[:10] and names(q="number 7") == ["own-07"] and names(q="asleep") == asleep
     versions = {c["observed"]["kubernetes_version"] for c in d.http.get("/v1/clusters?limit=1000").json()["items"]}
     for version in versions:
-        of_it = names(version=version)
-        assert of_it and set(of_it) <= set(names(version=".".join(version.split(".")[:2])))
-    assert names(version="1") == everything and names(version="1.3") == []
+        of_it = names(kubernetes_version=version)
+        assert of_it and set(of_it) <= set(names(kubernetes_version=".".join(version.split(".")[:2])))
+    assert names(kubernetes_version="1") == everything and names(kubernetes_version="1.3") == []
     assert names(phase="ready", managed="true", q="-1") == own[10:]
     assert names(health="healthy,progressing,unhealthy,unknown") == everything
 

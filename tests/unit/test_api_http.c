@@ -610,7 +610,7 @@ static void clusters_are_counted(void **state)
     has("{\"total\":3,");
     has("\"ready\":2,");
     has("\"failed\":1,");
-    has("\"by_version\":{\"unknown\":3},\"by_project\":{\"team-a\":2,\"team-b\":1},");
+    has("\"by_kubernetes_version\":{\"unknown\":3},\"by_project\":{\"team-a\":2,\"team-b\":1},");
     has("\"open_operations\":1,\"frozen_projects\":0}");
     assert_int_equal(get("/v1/summary?project=team-b"), 200);
     has("\"by_project\":{\"team-b\":1},");

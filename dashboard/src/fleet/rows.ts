@@ -127,13 +127,13 @@ function seenAgain(row: Row, of: number | null): string {
 }
 
 /**
- * `of`: the number of a read of all clusters. Such a read also accepts older versions, because a restored store has them. Returns the key of
+ * `of`: the number of a read of all clusters. Such a read also accepts older revisions, because a restored store has them. Returns the key of
  * the row.
  */
 export function put(item: ClusterSummary, of: number | null): string {
   const old = rows.get(keyOf(item.project, item.name));
   if (old && hasData(old, item)) return seenAgain(old, of);
-  if (of === null && old && old.id === item.id && old.version > item.version) return old.key;
+  if (of === null && old && old.id === item.id && old.revision > item.revision) return old.key;
   const row = rowOf(item, of ?? old?.seenIn ?? round, of ?? 0);
   rows.set(row.key, row);
   if (!old) othersAreThere = true;

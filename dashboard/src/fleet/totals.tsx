@@ -37,7 +37,7 @@ function count(): Counts {
 export function countsOf(all: ClusterCounts): Counts {
   const some = <T extends string>(counts: Record<string, number>) => new Map(Object.entries(counts).filter(([, n]) => n > 0)) as Map<T, number>;
   const { expired, expiring_30d: expiring, drifted, stale, unmanaged } = all;
-  return { phase: some(all.by_phase), health: some(all.by_health), version: some(all.by_version), mark: some({ expired, expiring, drifted, stale, unmanaged }) };
+  return { phase: some(all.by_phase), health: some(all.by_health), version: some(all.by_kubernetes_version), mark: some({ expired, expiring, drifted, stale, unmanaged }) };
 }
 
 const countNow = () => (counted.value && load.value.state !== "loaded" ? countsOf(counted.value) : count());
