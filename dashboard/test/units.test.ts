@@ -50,13 +50,13 @@ test("an event stream is the same in whatever pieces it comes", () => {
   assert.deepEqual(new StreamParser().feed("id: 1\ndata: x\n"), [], "a block ends with an empty line");
 });
 
-const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSummary => ({
-  id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", trouble_since: null, progress: null,
-  message: null, settling: false,
-  stale: false, drifted: false, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, revision: 1,
-  created_at: null, updated_at: null, ...more,
+type More = Partial<Omit<ClusterSummary, "status">> & { status?: Partial<ClusterSummary["status"]> };
+const summary = (name: string, more: More = {}): ClusterSummary => ({
+  id: name, project: "p", name, managed: true, labels: { team: "web" }, drifted: false, kubernetes_version: "1.33.7", node_pool_count: 1, expires_at: null,
+  operation: null, revision: 1, created_at: null, updated_at: null, ...more,
+  status: { phase: "ready", health: "healthy", trouble_since: null, progress: null, message: null, settling: false, stale: false, observed_at: null, ...more.status },
 });
-const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0, 0);
+const row = (name: string, more: More = {}): Row => rowOf(summary(name, more), 0, 0);
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], trouble: "", sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
@@ -68,9 +68,9 @@ const list = (rows: Row[], part: Partial<Query>) => {
 
 test("order and filters", () => {
   const rows = [
-    row("c10"), row("c9"), row("bad", { phase: "failed" }), row("weak", { phase: "degraded" }), row("drift", { drifted: true }),
+    row("c10"), row("c9"), row("bad", { status: { phase: "failed" } }), row("weak", { status: { phase: "degraded" } }), row("drift", { drifted: true }),
     row("old", { expires_at: "2026-02-01T00:00:00Z" }), row("soon", { expires_at: "2026-03-20T00:00:00Z" }), row("late", { expires_at: "2026-06-20T00:00:00Z" }),
-    row("v", { kubernetes_version: "1.9.0" }), row("none", { kubernetes_version: null, phase: "pending" }),
+    row("v", { kubernetes_version: "1.9.0" }), row("none", { kubernetes_version: null, status: { phase: "pending" } }),
   ];
   assert.deepEqual(list(rows, { q: "c" }), ["c9", "c10"], "numbers count as numbers");
   assert.deepEqual(list(rows, { sort: "trouble" }).slice(0, 5), ["bad", "weak", "old", "drift", "soon"]);
@@ -91,8 +91,8 @@ test("order and filters", () => {
   }
   assert.deepEqual(list([], { q: "c" }), []);
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
-  const since = [row("works"), row("day", { trouble_since: "2026-02-28T00:00:00Z" }), row("hour", { trouble_since: "2026-02-28T23:00:00Z" }),
-    row("long", { trouble_since: "2026-02-28T23:50:00Z" }), row("short", { trouble_since: "2026-02-28T23:50:01Z" })];
+  const since = [row("works"), row("day", { status: { trouble_since: "2026-02-28T00:00:00Z" } }), row("hour", { status: { trouble_since: "2026-02-28T23:00:00Z" } }),
+    row("long", { status: { trouble_since: "2026-02-28T23:50:00Z" } }), row("short", { status: { trouble_since: "2026-02-28T23:50:01Z" } })];
   assert.deepEqual(list(since, { trouble: "10m" }), ["day", "hour", "long"]);
   assert.deepEqual(list(since, { trouble: "1h" }), ["day", "hour"]);
   assert.deepEqual(list(since, { trouble: "1d" }), ["day"]);
@@ -135,7 +135,7 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
   return asked;
 }
 
-const clustersOf = (text: string, more: Partial<ClusterSummary> = {}) => text.split(" ").map((name) => summary(name, more));
+const clustersOf = (text: string, more: More = {}) => text.split(" ").map((name) => summary(name, more));
 const shownNames = () => order.shown.value.map((key) => key.slice(2)).join(" ");
 
 test("a refusal of a request that the end of the session overtook is not reported", async () => {
@@ -215,8 +215,8 @@ test("the first clusters are shown before all are there, with the totals of the 
   serve(clustersOf("a b c"));
   await readAll();
   assert.deepEqual([load.value.state, rows.size], ["loaded", 3]);
-  put(summary("a", { revision: 0, phase: "failed" }), null);
-  assert.equal(rows.get("p/a")?.phase, "ready", "an older revision is left out");
+  put(summary("a", { revision: 0, status: { phase: "failed" } }), null);
+  assert.equal(rows.get("p/a")?.status.phase, "ready", "an older revision is left out");
 });
 
 test("a repeated read of all clusters brings only the pages that have changed", async (t) => {
@@ -231,7 +231,7 @@ test("a repeated read of all clusters brings only the pages that have changed", 
     await readAll();
     return pagesOf(asked);
   };
-  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { revision: 2, phase: "failed" }) : one));
+  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { revision: 2, status: { phase: "failed" } }) : one));
   assert.equal(await read(five), "ACE");
   const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
   await rest();
@@ -241,16 +241,16 @@ test("a repeated read of all clusters brings only the pages that have changed", 
   assert.equal(revision.value, painted, "nothing is painted");
   assert.ok(before.every((one) => rows.get(one.key) === one), "no row is made again");
   assert.equal(await read(other), "aCe");
-  assert.equal(rows.get("p/d")?.phase, "failed");
+  assert.equal(rows.get("p/d")?.status.phase, "failed");
 
   toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "a", phase: "updating", revision: 9 } } as unknown as Event]);
-  assert.equal(rows.get("p/a")?.phase, "updating");
+  assert.equal(rows.get("p/a")?.status.phase, "updating");
   assert.equal(await read(other), "Ace", "an event has changed a row, and the server still has the page of before");
-  assert.equal(rows.get("p/a")?.phase, "ready");
-  put(summary("b", { revision: 9, stale: true }), null);
+  assert.equal(rows.get("p/a")?.status.phase, "ready");
+  put(summary("b", { revision: 9, status: { stale: true } }), null);
   assert.equal(await read(other), "Ace", "another read has brought a row");
-  assert.equal(rows.get("p/b")?.stale, false);
-  put(summary("b", { observed_at: "2026-11-27T10:00:00Z" }), null);
+  assert.equal(rows.get("p/b")?.status.stale, false);
+  put(summary("b", { status: { observed_at: "2026-11-27T10:00:00Z" } }), null);
   assert.equal(await read(other), "ace", "another read has brought the same row");
   remove("p/e");
   assert.equal(await read(other), "acE", "a row is away");
@@ -277,9 +277,9 @@ test("an event during the read of its page is not lost", async (t) => {
   });
   await readAll();
   assert.ok(asked.every((one) => one.endsWith(" 304")), asked.join());
-  assert.equal(rows.get("p/c")?.phase, "failed");
-  const again = serve([...clustersOf("a b"), summary("c", { revision: 2, phase: "failed", message: "m" })]);
-  while (rows.get("p/c")?.message !== "m") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(rows.get("p/c")?.status.phase, "failed");
+  const again = serve([...clustersOf("a b"), summary("c", { revision: 2, status: { phase: "failed", message: "m" } })]);
+  while (rows.get("p/c")?.status.message !== "m") await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(again, ["/v1/projects/p/clusters?fields=summary&limit=1000&q=c"], "the row is read alone");
 });
 
@@ -288,11 +288,11 @@ test("many changes at once are read in one page, and few of them one by one", as
   const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
   serve(clustersOf(names.join(" ")));
   await readAll();
-  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { revision: 2, phase: "updating" }));
+  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { revision: 2, status: { phase: "updating" } }));
   const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", revision: 2 } }) as unknown as Event));
   change(...names.slice(0, 20));
-  assert.equal(rows.get("p/c0")?.phase, "failed", "the data of the event is there at once");
-  while (rows.get("p/c0")?.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(rows.get("p/c0")?.status.phase, "failed", "the data of the event is there at once");
+  while (rows.get("p/c0")?.status.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(asked.splice(0), ["/v1/clusters?fields=summary&sort=-updated_at&limit=40"]);
 
   change(...names.slice(20));

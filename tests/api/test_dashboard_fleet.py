@@ -400,7 +400,7 @@ def test_clusters_in_trouble_for_some_time(world):
     """They appear by themselves when their trouble has lasted for so long."""
     d = world.d
     since = d.wait_phase("broken", "failed")["status"]["trouble_since"]
-    assert since and d.http.get("/v1/clusters", params={"fields": "summary", "phase": "ready"}).json()["items"][0]["trouble_since"] is None
+    assert since and d.http.get("/v1/clusters", params={"fields": "summary", "phase": "ready"}).json()["items"][0]["status"]["trouble_since"] is None
     seen = world.run("trouble", """
       await page.addInitScript((since) => {
         window.late = 0;

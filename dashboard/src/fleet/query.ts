@@ -113,7 +113,7 @@ export function hasMark(row: Row, mark: Mark, now: number): boolean {
     case "drifted":
       return row.drifted;
     case "stale":
-      return row.stale;
+      return row.status.stale;
     case "unmanaged":
       return !row.managed;
     case "expired":
@@ -147,14 +147,15 @@ export const expiries = computed(() => {
 
 /** A worse state has a smaller number. */
 export function severity(row: Row, now: number): number {
-  if (row.phase === "failed") return 0;
-  if (row.phase === "degraded" || row.health === "unhealthy") return 1;
-  if (row.phase === "retrying" || row.phase === "unknown") return 2;
+  const { phase, health, stale } = row.status;
+  if (phase === "failed") return 0;
+  if (phase === "degraded" || health === "unhealthy") return 1;
+  if (phase === "retrying" || phase === "unknown") return 2;
   if (hasMark(row, "expired", now)) return 3;
   if (row.drifted) return 4;
   if (hasMark(row, "expiring", now)) return 5;
-  if (row.stale) return 6;
-  return isMoving(row.phase) ? 7 : 9;
+  if (stale) return 6;
+  return isMoving(phase) ? 7 : 9;
 }
 
 export const isTrouble = (row: Row, now: number) => severity(row, now) < 7;
@@ -163,8 +164,8 @@ export const isTrouble = (row: Row, now: number) => severity(row, now) < 7;
 function fits(query: Query, now: number): (row: Row) => boolean {
   return (row) =>
     (!query.project || row.project === query.project) &&
-    (!query.phase.length || query.phase.includes(row.phase)) &&
-    (!query.health.length || query.health.includes(row.health)) &&
+    (!query.phase.length || query.phase.includes(row.status.phase)) &&
+    (!query.health.length || query.health.includes(row.status.health)) &&
     (!query.version.length || query.version.includes(row.minor)) &&
     (!query.mark.length || query.mark.some((mark) => hasMark(row, mark, now))) &&
     (!query.trouble || now - row.troubleAt >= troubleAges[query.trouble]);
@@ -211,8 +212,8 @@ export const sortByName = (list: Row[]) => list.sort((a, b) => compare(a.byName,
 const rankOf: Record<SortKey, ((row: Row, now: number) => string | number) | null> = {
   name: null,
   trouble: severity,
-  phase: (row) => phaseRank.indexOf(row.phase),
-  health: (row) => healthRank.indexOf(row.health),
+  phase: (row) => phaseRank.indexOf(row.status.phase),
+  health: (row) => healthRank.indexOf(row.status.health),
   version: (row) => row.byVersion,
   expires: (row) => row.ends,
   changed: (row) => -row.changed,

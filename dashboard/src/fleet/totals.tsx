@@ -25,8 +25,8 @@ function count(): Counts {
   const add = <T,>(map: Map<T, number>, key: T) => map.set(key, (map.get(key) ?? 0) + 1);
   const present = now.peek();
   for (const row of rows.values()) {
-    add(counts.phase, row.phase);
-    add(counts.health, row.health);
+    add(counts.phase, row.status.phase);
+    add(counts.health, row.status.health);
     add(counts.version, row.minor);
     for (const mark of marks) if (hasMark(row, mark, present)) add(counts.mark, mark);
   }
