@@ -136,7 +136,8 @@ static char *check_action(const char *text, json_t **ret_valid)
             json_append_take(*ret_valid, json_string(routes[i].operation));
     for (int i = 0; i < OWN_ACTION_MAX_; i++)
         json_append_take(*ret_valid, json_string(own_action_name((enum own_action)i)));
-    return mem_strdup("must be operationIds of openapi.yaml or actions of shootd itself, with commas between");
+    return mem_strdup(
+        "must be operationIds of openapi.yaml or actions of shootd itself, with commas between");
 }
 
 static char *check_sort(const char *text, json_t **ret_valid)
@@ -172,6 +173,7 @@ static const char *delivery_status_to_name(int value)
 
 static const struct query_rule rules[PARAM_MAX_] = {
     [PARAM_LIMIT] = {.name = "limit", .kind = QUERY_CLAMPED, .min = 1, .max = 1000, .fallback = 50},
+    [PARAM_CLUSTER_LIMIT] = {.name = "limit", .kind = QUERY_CLAMPED, .min = 1, .max = 1000, .fallback = 200},
     [PARAM_CURSOR] = {.name = "cursor"},
     [PARAM_PROJECT] = {.name = "project"},
     [PARAM_CLUSTER] = {.name = "cluster"},

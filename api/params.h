@@ -10,6 +10,7 @@
 
 enum param_id {
     PARAM_LIMIT,
+    PARAM_CLUSTER_LIMIT, /* `limit` of lists of clusters, with another default */
     PARAM_CURSOR,
     PARAM_PROJECT,
     PARAM_CLUSTER,

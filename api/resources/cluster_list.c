@@ -9,8 +9,10 @@
 #include "api/api_private.h"
 #include "api/reads.h"
 #include "api/resources/cluster_order.h"
+#include "base/attrs.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
+#include "view/cluster_counts.h"
 #include "view/cluster_facts.h"
 
 /* `wanted` is in lower case; the texts of the facts are in lower case, too. */
@@ -57,9 +59,57 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
            param_has_value(p, PARAM_HEALTH, (int)c->health) &&
            (!p->given[PARAM_MANAGED] || p->numbers[PARAM_MANAGED] == c->managed) && matches_region(r, c) &&
-           matches_version(c, p->texts[PARAM_KUBERNETES_VERSION]) && matches_expiry(p, c) && matches_creation(p, c) &&
+           matches_version(c, p->texts[PARAM_KUBERNETES_VERSION]) && matches_expiry(p, c) &&
+           matches_creation(p, c) &&
            (!p->texts[PARAM_LABEL] || label_filter_holds(p->texts[PARAM_LABEL], c->labels)) &&
            matches_text(c, p->texts[PARAM_Q]);
+}
+
+/* ---- the number of clusters on all pages ---- */
+
+/* The parameters that leave out clusters by more than their project. */
+static bool is_filtered(const struct query_values *p)
+{
+    static const enum param_id filters[] = {
+        PARAM_REGION, PARAM_PHASE, PARAM_HEALTH,          PARAM_MANAGED,        PARAM_KUBERNETES_VERSION,
+        PARAM_Q,      PARAM_LABEL, PARAM_EXPIRING_BEFORE, PARAM_CREATED_BEFORE, PARAM_CREATED_AFTER,
+        PARAM_AGE};
+    for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+        if (p->given[filters[i]])
+            return true;
+    return false;
+}
+
+/* Adds up the counts of the view's chunks, and reads no cluster. */
+static int64_t count_of_projects(const struct request *r, const struct view_snapshot *s)
+{
+    const struct view_section_entries *clusters = &s->sections[VIEW_CLUSTERS];
+    int64_t total = 0;
+    for (size_t i = 0; i < clusters->chunk_count; i++) {
+        const struct cluster_counts *counts = clusters->chunks[i]->counts;
+        for (size_t j = 0; j < counts->count; j++) {
+            const struct cluster_group *group = &counts->groups[j];
+            if (r->project ? !strcmp(r->project, group->project)
+                           : api_token_sees_project(r->token, group->project) &&
+                                 param_lists(&r->params, PARAM_PROJECT, group->project))
+                total += group->total;
+        }
+    }
+    return total;
+}
+
+/* Counts the wanted entries from the place on, up to the entry with this key ("": to the end). */
+static int64_t count_of_wanted(struct request *r, struct view_cursor *place, const struct list_query *q,
+                               const char *last)
+{
+    int64_t count = 0;
+    for (const struct view_entry *e = view_next(place); e && list_has_prefix(e->key, q->prefix);
+         e = view_next(place)) {
+        if (*last && strcmp(e->key, last) > 0)
+            break;
+        count += cluster_is_wanted(r, e);
+    }
+    return count;
 }
 
 /* ---- pages that are not in the order of the view: they need one pass over the view, and memory for one page
@@ -119,24 +169,26 @@ static int compare_rows(const void *a, const void *b, void *order)
     return order_compare(order, a, b);
 }
 
-/* Selects the wanted entries after the place: the first `most` of them, in order. */
-static void select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
-                        const struct order_row *after, struct selection *selection)
+/* Selects the wanted entries after the place: the first `most` of them, in order. Returns the number of all
+ * wanted entries. */
+static int64_t select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
+                           const struct order_row *after, struct selection *selection)
 {
     struct view_cursor place = view_seek(s, q->section, q->prefix ? q->prefix : "");
     struct order_row row;
-    size_t at = 0;
+    int64_t at = 0;
     for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
          e = view_next(&place)) {
         if (!cluster_is_wanted(r, e))
             continue;
         order_row_of_entry(selection->order, api_config(r->api), e, &row);
-        row.at = ++at;
+        row.at = (size_t)++at;
         if (!after || order_compare(selection->order, &row, after) > 0)
             consider(selection, &row);
     }
     qsort_r(selection->rows, selection->count, sizeof(*selection->rows), compare_rows,
             (void *)(uintptr_t)selection->order);
+    return at;
 }
 
 static struct problem *answer_sorted(struct request *r, const struct list_query *query)
@@ -154,7 +206,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
         return p;
     order_row_of_place(&order, api_config(r->api), &place, project, &after);
 
-    size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
+    size_t limit = (size_t)list_limit(r);
     assert(limit > 0);
     /* memory for one more row, which shows whether another page follows */
     struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows));
@@ -162,7 +214,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     struct list_body page CLEANUP_LIST_BODY;
     list_open(&page);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    select_rows(r, s, query, *place.key ? &after : NULL, &selection);
+    page.total = select_rows(r, s, query, *place.key ? &after : NULL, &selection);
     for (size_t i = 0; i < selection.count && i < limit; i++)
         list_add_blob(&page, rows[i].blob, query->brief);
     bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
@@ -179,9 +231,21 @@ static struct problem *answer_in_order(struct request *r, const struct list_quer
     struct problem *p = list_view_begin(&list, r, query);
     if (p)
         return p;
+    int64_t total = 0;
+    const bool is_counted = is_filtered(&r->params);
+    if (is_counted && *list.after.key) { /* the entries of the pages before */
+        struct view_cursor place =
+            view_seek(list.snapshot, query->section, query->prefix ? query->prefix : "");
+        total = count_of_wanted(r, &place, query, list.after.key);
+    }
     for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
-        if (cluster_is_wanted(r, e))
+        if (cluster_is_wanted(r, e)) {
             list_view_add(&list, e);
+            total++;
+        }
+    if (is_counted && list.more) /* and those of the pages behind */
+        total += count_of_wanted(r, &list.place, query, "");
+    list.body.total = is_counted ? total : count_of_projects(r, list.snapshot);
     return list_view_end(&list);
 }
 

@@ -95,6 +95,8 @@ def test_ht38_filters(small, params, wanted):
     _, d = small
     found = names(d, **params)
     assert set(found) == wanted and len(found) == len(wanted)
+    for more in ({}, {"limit": 1}, {"sort": "-name", "limit": 1}):
+        assert page(d, **{**params, **more})["total"] == len(wanted), more
     assert names(d, limit=1, sort="name", **{k: v for k, v in params.items() if k != "sort"}) == sorted(wanted)
 
 
@@ -233,6 +235,25 @@ def test_short_form_is_the_long_one_in_short(small):
         assert any(c["operation"] for c in short) and any(c["operation"] is None for c in short) and any(c["expires_at"] for c in short)
         assert page(d, fields="full") == page(d)
     between_polls(sim, d, is_short)
+
+
+def test_ht37_pages_tell_the_number_of_all(small):
+    """The total is that of the caller's clusters that fit, on each page, whatever the order; a page changes with it."""
+    _, d = small
+    for params in ({}, {"sort": "name"}, {"q": "e"}, {"q": "e", "sort": "-name"}):
+        everything = page(d, **params)
+        seen, cursor = [], None
+        while cursor or not seen:
+            part = page(d, cursor, limit=2, **params)
+            seen, cursor = seen + part["items"], part["next_cursor"]
+            assert part["total"] == len(everything["items"]) == everything["total"], params
+        assert len(seen) == part["total"]
+    assert page(d, project="team-b")["total"] == page(d, project="team-b", region="Fra1")["total"] == 1 and page(d, project="team-a,team-b")["total"] == 8
+    assert page(d, project="nobody")["total"] == page(d, q="nobody")["total"] == 0
+    assert d.http.get("/v1/projects/team-b/clusters").json()["total"] == d.http.get("/v1/projects/team-b/clusters?phase=ready").json()["total"] == 1
+    token = d.http.post("/v1/tokens", json={"name": "few", "role": "viewer", "projects": ["team-b"]}).json()["token"]
+    with d.client(token) as client:
+        assert client.get("/v1/clusters").json()["total"] == client.get("/v1/clusters?sort=name").json()["total"] == client.get("/v1/clusters?q=a").json()["total"] == 1
 
 
 def test_counts(small):

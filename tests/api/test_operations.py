@@ -171,7 +171,11 @@ def test_ht35_ht37_cursor_walk_finds_everything_once(many):
             names = [c["name"] for c in walk(d, path, limit)]
             assert len(names) == 140 and len(set(names)) == 140
             assert names == sorted(names)
-    assert len(d.http.get("/v1/clusters").json()["items"]) == 50, "the default"
+    for path in ("/v1/clusters", "/v1/projects/team-a/clusters"):
+        whole = d.http.get(path).json()
+        assert len(whole["items"]) == whole["total"] == 140 and whole["next_cursor"] is None, "the default is 200"
+    events = d.http.get("/v1/events").json()
+    assert len(events["items"]) == 50 and "total" not in events, "the default of other lists"
 
 
 def seconds(text):
