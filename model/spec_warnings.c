@@ -93,7 +93,7 @@ void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limit
         int64_t unit;
     } kinds[] = {{"nodes", "instances", "machines", 1},
                  {"cores", "cores", "cores", 1},
-                 {"memory_gib", "ram_mib", "MiB of memory", 1024},
+                 {"memory_mib", "memory_mib", "MiB of memory", 1},
                  {"volume_gib", "volume_gib", "GiB of volumes", 1}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         int64_t limit = json_int(limits, kinds[i].limit, -1), wanted = json_int(use, kinds[i].use, -1);

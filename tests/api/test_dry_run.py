@@ -22,8 +22,8 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     assert made["valid"] and [s["type"] for s in made["steps"]] == ["bootstrap", "create_shoot"]
     assert {"path": "kubernetes_version", "old": None, "new": "1.33.7"} in made["changes"]
     # One pool with at most 3 nodes, plus one while rolling, of the machine type with 2 cores and 4 GiB.
-    assert made["quota"] == {"before": {"nodes": 0, "cores": 0, "memory_gib": 0, "volume_gib": 0},
-                             "after": {"nodes": 4, "cores": 8, "memory_gib": 16, "volume_gib": 200}}
+    assert made["quota"] == {"before": {"nodes": 0, "cores": 0, "memory_mib": 0, "volume_gib": 0},
+                             "after": {"nodes": 4, "cores": 8, "memory_mib": 16384, "volume_gib": 200}}
     assert d.cluster("dev").status_code == 404 and not d.events()
     assert plan(d, "PUT", "dev", json={})["steps"][-1]["type"] == "create_shoot"
 

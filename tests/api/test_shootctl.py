@@ -228,7 +228,7 @@ def test_status_version_and_catalog(pair, ctl, tmp_path):
     assert good(ctl("version", "--client")).count("\n") == 1
     assert good(ctl("--version")) == good(ctl("version", "--client"))
     catalog = good(ctl("catalog"))
-    assert all(words in catalog for words in ("KUBERNETES", "MACHINE TYPE", "b.2c4gb", "Defaults of a create:"))
+    assert all(words in catalog for words in ("KUBERNETES", "MACHINE TYPE", "b.2c4gb", " 4 GiB ", "Defaults of a create:"))
     assert "1.33.7" in good(ctl("catalog", "-o", "name")).split()
     assert "defaults" in yaml.safe_load(good(ctl("catalog", "-o", "yaml")))
     assert "defaults" in json.loads(good(ctl("catalog", "-o", "json", SHOOTD_PROJECT=None))), "the only project"

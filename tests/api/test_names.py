@@ -1,0 +1,73 @@
+"""Words and units of the API: one word for one thing, in the contract, the pages, the command line and the examples."""
+
+import re
+
+import pytest
+import yaml
+
+from harness import ROOT
+
+CONTRACT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+UNITS = {"_seconds": "integer", "_ms": "integer", "_days": "integer", "_bytes": "integer", "_mib": "integer", "_gib": "integer"}
+OF_RFC_7240 = {"wait", "Prefer"}
+A_DURATION = re.compile(r"\b(milliseconds?|ms|in seconds|of seconds|seconds to wait)\b|^how long\b", re.I)
+IN_HEADERS = ("parameters/", "headers/")
+
+
+def properties(node, path=()):
+    """(name, schema, path) of each property and each parameter of the contract, examples left out."""
+    if isinstance(node, list):
+        for i, inner in enumerate(node):
+            yield from properties(inner, (*path, i))
+    elif isinstance(node, dict):
+        if node.get("in") == "query":
+            yield node["name"], {**node["schema"], "description": node.get("description", "")}, (*path, "query")
+        for name, inner in node.items():
+            if name in ("examples", "example", "x-examples"):
+                continue
+            if name == "properties" and isinstance(inner, dict) and all(isinstance(value, dict) for value in inner.values()):
+                yield from ((one, schema, (*path, one)) for one, schema in inner.items())
+            yield from properties(inner, (*path, name))
+
+
+def types_of(schema):
+    kinds = schema.get("type", [])
+    return {kinds} if isinstance(kinds, str) else set(kinds)
+
+
+def test_a_number_with_a_unit_is_whole():
+    """Memory, volumes and durations are integers, and their names end with one of the units."""
+    found = [(name, types_of(schema) - {"null"}) for name, schema, _ in properties(CONTRACT) if name.endswith(tuple(UNITS)) or "_bytes_" in name]
+    assert len(found) > 20 and {tuple(kinds) for _, kinds in found} == {("integer",)}, found
+
+
+def test_what_is_told_in_seconds_says_so_in_its_name():
+    wrong = [f"{'/'.join(map(str, path))}: {schema['description']}" for name, schema, path in properties(CONTRACT)
+             if A_DURATION.search(schema.get("description", "")) and types_of(schema) & {"integer", "number"} and not name.endswith(("_seconds", "_ms"))
+             and name not in OF_RFC_7240]
+    assert not wrong, "\n".join(wrong)
+    assert A_DURATION.search("How long the old keys stay valid.") and A_DURATION.search("The time in milliseconds.")
+
+
+def schemas_of_requests():
+    """Names of the schemas that bodies of requests consist of."""
+    text, names = str([operation["requestBody"] for item in CONTRACT["paths"].values() for operation in item.values() if "requestBody" in operation]), set()
+    while found := set(re.findall(r"#/components/schemas/(\w+)", text)) - names:
+        names |= found
+        text = str([CONTRACT["components"]["schemas"][name] for name in found])
+    return names
+
+
+def test_what_a_caller_chooses_is_in_seconds_and_what_was_measured_in_ms():
+    asked = schemas_of_requests()
+    for name, _, path in properties(CONTRACT):
+        of_request = "query" in path or (path[:2] == ("components", "schemas") and path[2] in asked)
+        if of_request:
+            assert not name.endswith("_ms"), path
+        elif name.endswith("_seconds"):
+            assert name == "expires_in_seconds", f"{path}: what was measured is in ms"
+
+
+@pytest.mark.parametrize("unit", ["memory_gib", "ram_mib", "p50_seconds", "p90_seconds", "memory_kib", "_secs", "duration_s"])
+def test_no_other_unit(unit):
+    assert not [name for name, _, _ in properties(CONTRACT) if unit in name]
