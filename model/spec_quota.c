@@ -63,6 +63,19 @@ json_t *spec_quota(const json_t *pools, const struct spec_context *context)
     return spec_quota_of(&sum);
 }
 
+json_t *spec_quota_shares(const json_t *pools, const struct spec_context *context)
+{
+    json_t *shares = json_array();
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool) {
+        struct spec_quota_sum sum = SPEC_QUOTA_NONE;
+        add_pool(&sum, pool, context);
+        json_append_take(shares, spec_quota_of(&sum));
+    }
+    return shares;
+}
+
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context)
 {
     const json_t *there = json_arr(observed, "node_pools"), *wanted = json_arr(spec, "node_pools");

@@ -129,9 +129,12 @@ def test_the_worst_case_of_all_pools_is_held_to_the_quota(sim, shootd):
     shootd.wait_operation(shootd.create("one", spec=fits)["operation"]["id"])
     assert "quota_exceeded" not in {c for c, _ in warnings(told)}
     two = plan(shootd, "POST", json={"name": "two", "spec": {"node_pools": [machine | {"name": "a", "maximum": limits["instances"] // 2 + 2}]}})
-    exceeded = [w for w in two["warnings"] if w["code"] == "quota_exceeded"]
-    assert exceeded and exceeded[0]["pointer"] == "#/spec/node_pools"
-    assert any(f"the quota allows {limits['instances']}" in w["detail"] and "machines" in w["detail"] for w in exceeded)
+    exceeded = {w["detail"].split(":")[0]: w for w in two["warnings"] if w["code"] == "quota_exceeded"}
+    assert len(exceeded) == len([w for w in two["warnings"] if w["code"] == "quota_exceeded"]), "each resource once"
+    machines = limits["instances"] // 2 * 2 + 1 + 2  # with one additional machine for each pool
+    assert exceeded["machines"]["detail"] == f"machines: {machines} of {limits['instances']} if all pools of the project grow to their maximum"
+    places = {"machines": "maximum", "cores": "machine_type", "memory": "machine_type", "volumes": "volume_size_gib"}
+    assert {what: w["pointer"] for what, w in exceeded.items()} == {what: f"#/spec/node_pools/0/{places[what]}" for what in exceeded}
 
 
 def test_what_breaks_the_monitoring_views_is_reported(shootd):

@@ -11,7 +11,6 @@ CONTRACT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
 UNITS = {"_seconds": "integer", "_ms": "integer", "_days": "integer", "_bytes": "integer", "_mib": "integer", "_gib": "integer"}
 OF_RFC_7240 = {"wait", "Prefer"}
 A_DURATION = re.compile(r"\b(milliseconds?|ms|in seconds|of seconds|seconds to wait)\b|^how long\b", re.I)
-IN_HEADERS = ("parameters/", "headers/")
 
 
 def properties(node, path=()):

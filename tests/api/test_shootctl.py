@@ -497,7 +497,7 @@ BAD = {
     "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not accept the token"),
     "401 of a proxy": (answer(401, {"error": "sign in"}), UNREACHABLE, "none of shootd"),
     "403": (problem(403, "forbidden"), NOT_ALLOWED, "may not do this"),
-    "429": (problem(429, "quota_exceeded"), REFUSED, "Title of it"),
+    "429": (problem(429, "request_quota_exceeded"), REFUSED, "Title of it"),
     "503": (problem(503, "store_unavailable"), REFUSED, "Title of it"),
     "proxy": (raw(502, "<html>Bad gateway</html>", "text/html"), UNREACHABLE, "HTTP 502"),
     "wrong types": (raw(200, '{"items": {"a": 1}, "status": 5, "operation": [], "kubernetes_versions": 7, "observed": "x", "name": 3, "role": []}'), None, ""),
@@ -555,7 +555,7 @@ def test_an_argument_that_is_no_text_is_refused(tmp_path, line):
     fails(run(tmp_path, "list", SHOOTD_URL="http://127.0.0.1:9", SHOOTD_PROJECT=os.fsdecode(b"\xff")), USAGE, "SHOOTD_PROJECT", "is no UTF-8")
 
 
-@pytest.mark.parametrize("first", [problem(503, "store_unavailable"), problem(429, "quota_exceeded", "Retry-After: 0\r\n"), b"", raw(502, "<p>", "text/html"),
+@pytest.mark.parametrize("first", [problem(503, "store_unavailable"), problem(429, "request_quota_exceeded", "Retry-After: 0\r\n"), b"", raw(502, "<p>", "text/html"),
                                    raw(200, "{", length=50)], ids=["503", "429", "nothing", "proxy", "half"])
 def test_repeatable_requests_are_repeated(tmp_path, first):
     with Answers({"*": [first, first, answer(200, {"items": [], "next_cursor": None})]}) as server:
@@ -627,7 +627,7 @@ ERROR = {"code": "quota_exceeded", "title": "Quota exceeded", "detail": "20 core
     ([operation("running"), problem(401, "invalid_token")], NOT_ALLOWED, "does not accept the token"),
     ([operation("running"), problem(403, "forbidden")], NOT_ALLOWED, "may not do this"),
     ([operation("running"), problem(404, "operation_not_found")], NOT_FOUND, "Its detail."),
-    ([problem(429, "quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
+    ([problem(429, "request_quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
     ([raw(502, "<p>", "text/html"), raw(200, "{", length=9), operation("succeeded")], OK, "waiting goes on"),
     ([HTML], UNREACHABLE, "the server is not shootd"),
     ([answer(201, {})], UNREACHABLE, "the server is not shootd"),
@@ -996,7 +996,7 @@ def test_a_good_certificate_stays_until_it_is_refused(tmp_path):
         fake = functools.partial(run, tmp_path, "credential", "kube", XDG_RUNTIME_DIR=str(tmp_path / "run"), SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
         good(fake())
         file = kept_file(tmp_path)
-        for away in (problem(429, "quota_exceeded", "Retry-After: 0\r\n"), problem(503, "store_unavailable"), problem(423, "frozen"), b"", HTML, answer(200, {})):
+        for away in (problem(429, "request_quota_exceeded", "Retry-After: 0\r\n"), problem(503, "store_unavailable"), problem(423, "frozen"), b"", HTML, answer(200, {})):
             grow_old(file)
             answers.append(away)
             before = len(server.requests)

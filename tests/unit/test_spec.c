@@ -1091,7 +1091,7 @@ static void expect_quota(const char *use_text, const char *limits_text, const ch
     char *got CLEANUP_FREE = mem_strdup("");
     size_t i;
     json_t *warning;
-    spec_warn_of_quota(warnings, use, limits);
+    spec_warn_of_quota(warnings, use, limits, NULL, NULL);
     json_array_foreach (warnings, i, warning) {
         char *longer = mem_printf("%s%s%s", got, i ? " " : "", json_str(warning, "code"));
         free(got);
@@ -1115,13 +1115,15 @@ static void use_above_the_quota_gives_a_warning(void **state)
     } rows[] = {
         {USE, "{'instances':10,'cores':20,'memory_mib':40960,'volume_gib':500}", "", NULL},
         {USE, "{'instances':9,'cores':20,'memory_mib':40960,'volume_gib':500}", "quota_exceeded",
-         "there are 10 machines, the quota allows 9;"},
+         "machines: 10 of 9 if all pools"},
         {USE, "{'instances':10,'cores':19,'memory_mib':40960,'volume_gib':500}", "quota_exceeded",
-         "there are 20 cores, the quota allows 19;"},
+         "cores: 20 of 19 if all pools"},
         {USE, "{'instances':10,'cores':20,'memory_mib':40959,'volume_gib':500}", "quota_exceeded",
-         "there are 40960 MiB of memory, the quota allows 40959;"},
+         "memory: 40960 of 40959 MiB if all pools"},
         {USE, "{'instances':10,'cores':20,'memory_mib':40960,'volume_gib':499}", "quota_exceeded",
-         "there are 500 GiB of volumes, the quota allows 499;"},
+         "volumes: 500 of 499 GiB if all pools"},
+        {USE, "{'instances':10,'cores':20,'memory_mib':20480,'volume_gib':500}", "quota_exceeded",
+         "memory: 40 of 20 GiB if all pools of the project grow to their maximum"},
         {USE, "{'instances':0,'cores':0,'memory_mib':0,'volume_gib':0}",
          "quota_exceeded quota_exceeded quota_exceeded quota_exceeded", NULL},
         {USE, "{'instances':-1,'cores':-1,'memory_mib':-1,'volume_gib':-1}", "", NULL},
@@ -1130,7 +1132,7 @@ static void use_above_the_quota_gives_a_warning(void **state)
         {UNTOLD, "{'instances':10,'cores':1,'memory_mib':1,'volume_gib':500}", "quota_unknown",
          "cores and memory were not compared"},
         {UNTOLD, "{'instances':9,'cores':1,'memory_mib':1,'volume_gib':500}", "quota_exceeded quota_unknown",
-         "there are 10 machines"},
+         "machines: 10 of 9"},
         {UNTOLD, NULL, "quota_unknown", "Cleura did not show the quota"},
     };
 #undef USE
