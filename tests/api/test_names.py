@@ -70,3 +70,41 @@ def test_what_a_caller_chooses_is_in_seconds_and_what_was_measured_in_ms():
 @pytest.mark.parametrize("unit", ["memory_gib", "ram_mib", "p50_seconds", "p90_seconds", "memory_kib", "_secs", "duration_s"])
 def test_no_other_unit(unit):
     assert not [name for name, _, _ in properties(CONTRACT) if unit in name]
+
+
+# ---- words that were changed ----------------------------------------------------------------------------------------
+
+FORMER = {
+    r"\bby_version\b": "by_kubernetes_version", r"[?&]version=": "kubernetes_version=", r"\bsort=-?version\b": "sort=kubernetes_version",
+    r"\bdata\.version\b": "data.revision", r'"version":(?:…|\d)': '"revision"', r"--version[ =](?:V\b|VERSION|1\.)": "--kubernetes-version",
+    r"\bmemory_gib\b|\bram_mib\b": "memory_mib", r'"memory": ?"\d': "memory_mib", r"\bp[59]0_seconds\b": "p50_ms", r'"?\bfault"?: ?"?(?:caller|service|upstream)\b': "responsible",
+    r"`(?:caller|service|upstream)` \(": "responsible", r"\bsubscriptions?\b": "webhook", r"\bwebhook_endpoints?\b": "webhooks", r'state="active"': 'state="enabled"',
+    r"429 `quota_exceeded`": "request_quota_exceeded", r'"node_pools": ?\d': "node_pool_count",
+}
+# The first two tell what was changed. In the simulator it is Cleura's word.
+EXEMPT = {"CHANGELOG.md", "docs/decisions.md", "docs/simulator.md"}
+SHOWN = ["*.md", "docs/*.md", "*/README.md", "openapi.yaml", "cli/*.c", "cli/verbs/*.c", "dashboard/src/**/*.ts", "dashboard/src/**/*.tsx", "contrib/**/*", "deploy/**/*",
+         "config/shootd.sample.yaml", "debian/*.md", "bench/*.py", "tests/soak/*.py"]
+COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.S | re.M)
+
+
+def shown_files():
+    """What users see: pages, contract, command line, page, examples; of sources without their comments."""
+    found = {path for pattern in SHOWN for path in ROOT.glob(pattern) if path.is_file() and str(path.relative_to(ROOT)) not in EXEMPT}
+    for path in sorted(found):
+        text = path.read_text()
+        yield path.relative_to(ROOT), COMMENT.sub("", text) if path.suffix in (".c", ".ts", ".tsx") else text
+
+
+def test_no_former_word_is_left():
+    files = dict(shown_files())
+    assert len(files) > 100
+    left = [f"{path}: '{match[0]}' is called {today}" for path, text in files.items() for former, today in FORMER.items() for match in re.finditer(former, text)
+            if not ("README" in path.name and match[0].startswith("subscription"))]
+    assert not left, "\n".join(left)
+
+
+def test_former_words_would_be_found():
+    for text in ('{"by_version":{}}', "/v1/clusters?version=1.33", "sort=-version", '"version":…', "shootctl create dev --version 1.33", "ram_mib: 1", "p90_seconds",
+                 '"fault":"caller"', "fault: upstream", "a subscription of a URL", 'shootd_webhook_endpoints{state="active"}', "429 `quota_exceeded`", '"node_pools":1'):
+        assert any(re.search(former, text) for former in FORMER), text
