@@ -9,7 +9,7 @@
 #include "api/api_private.h"
 #include "api/reads.h"
 #include "api/resources/cluster_order.h"
-#include "base/attrs.h"
+#include "api/routes.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
 #include "view/cluster_counts.h"
@@ -67,15 +67,15 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
 
 /* ---- the number of clusters on all pages ---- */
 
-/* The parameters that leave out clusters by more than their project. */
-static bool is_filtered(const struct query_values *p)
+/* Whether a parameter leaves out clusters by more than their project. The chunks count the clusters of each
+ * project; a filter that is not among `others` makes a pass necessary. */
+static bool is_filtered(const struct request *r)
 {
-    static const enum param_id filters[] = {
-        PARAM_REGION, PARAM_PHASE, PARAM_HEALTH,          PARAM_MANAGED,        PARAM_KUBERNETES_VERSION,
-        PARAM_Q,      PARAM_LABEL, PARAM_EXPIRING_BEFORE, PARAM_CREATED_BEFORE, PARAM_CREATED_AFTER,
-        PARAM_AGE};
-    for (size_t i = 0; i < ARRAY_LEN(filters); i++)
-        if (p->given[filters[i]])
+    const uint64_t others = PARAM_BIT(PARAM_CLUSTER_LIMIT) | PARAM_BIT(PARAM_CURSOR) |
+                            PARAM_BIT(PARAM_PROJECT) | PARAM_BIT(PARAM_SORT) | PARAM_BIT(PARAM_FIELDS);
+    const uint64_t filters = r->route->params & ~others;
+    for (int id = 0; id < PARAM_MAX_; id++)
+        if (filters & PARAM_BIT(id) && r->params.given[id])
             return true;
     return false;
 }
@@ -232,7 +232,7 @@ static struct problem *answer_in_order(struct request *r, const struct list_quer
     if (p)
         return p;
     int64_t total = 0;
-    const bool is_counted = is_filtered(&r->params);
+    const bool is_counted = is_filtered(r);
     if (is_counted && *list.after.key) { /* the entries of the pages before */
         struct view_cursor place =
             view_seek(list.snapshot, query->section, query->prefix ? query->prefix : "");

@@ -108,3 +108,32 @@ def test_former_words_would_be_found():
     for text in ('{"by_version":{}}', "/v1/clusters?version=1.33", "sort=-version", '"version":…', "shootctl create dev --version 1.33", "ram_mib: 1", "p90_seconds",
                  '"fault":"caller"', "fault: upstream", "a subscription of a URL", 'shootd_webhook_endpoints{state="active"}', "429 `quota_exceeded`", '"node_pools":1'):
         assert any(re.search(former, text) for former in FORMER), text
+
+
+# ---- descriptions ---------------------------------------------------------------------------------------------------
+
+SCHEMAS = CONTRACT["components"]["schemas"]
+THINGS = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() for name in SCHEMAS}
+
+
+def is_a_thing(name):
+    """The name of a schema, or its plural: the schema has the description."""
+    return bool({name, name.removesuffix("s"), re.sub("ies$", "y", name)} & THINGS)
+
+
+def refers_to_a_description(schema):
+    parts = [schema, *schema.get("oneOf", ()), *schema.get("allOf", ()), schema.get("items", {})]
+    return any(SCHEMAS[part["$ref"].split("/")[-1]].get("description") for part in parts if "$ref" in part)
+
+
+def says_all(name, schema):
+    """Rules for names that need no description."""
+    return (refers_to_a_description(schema) or is_a_thing(name) or name in ("id", "name") or name.endswith(("_id", "_at"))
+            or "const" in schema or schema.get("type") == "null")
+
+
+def test_each_property_has_a_description_unless_its_name_says_all():
+    silent = [".".join(map(str, path)) for name, schema, path in properties(CONTRACT)
+              if not schema.get("description") and "query" not in path and not says_all(name, schema)]
+    assert not silent, "\n".join(silent)
+    assert not says_all("progress", {"type": "integer"}) and says_all("created_at", {}) and says_all("operations", {}) and says_all("next_cursor", {})
