@@ -314,7 +314,7 @@ format:
 lint:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(PYTHON) tools/structure.py --check
-	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py tests/api/test_words.py
+	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py tests/api/test_words.py tests/api/test_names.py
 
 # Editors and clang-tidy read it: one entry for each source, with the flags of this Makefile. gcc's own options are left out, because
 # clang reads this file.

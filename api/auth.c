@@ -34,7 +34,7 @@ static uint64_t key_of_token(const struct api_token *token)
 static struct problem *refuse_over_limit(struct request *r, const char *detail)
 {
     const struct rate_limit_state *quota = &r->http.rate_limit;
-    struct problem *p = problem_new(PROBLEM_QUOTA_EXCEEDED, "%s", detail);
+    struct problem *p = problem_new(PROBLEM_REQUEST_QUOTA_EXCEEDED, "%s", detail);
     const struct env *env = r->api->options.env;
     uint32_t random;
     assert(quota->limit && quota->is_refused && quota->seconds >= 0);
@@ -412,7 +412,7 @@ struct problem *check_permission(struct request *r)
  * so that the audit log can name this caller. */
 static struct problem *end_check_again(struct request *r, struct problem *p)
 {
-    if (p && (p->code == PROBLEM_INVALID_TOKEN || p->code == PROBLEM_QUOTA_EXCEEDED))
+    if (p && (p->code == PROBLEM_INVALID_TOKEN || p->code == PROBLEM_REQUEST_QUOTA_EXCEEDED))
         report_denied(r, PROBLEM_INVALID_TOKEN);
     return p || r->http.suspension ? p : check_permission(r);
 }

@@ -124,8 +124,8 @@ static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DI
     for (unsigned i = 0; i < r->http.segments.count; i++)
         digest_text(&state, r->http.segments.items[i]);
     for (int id = 0; id < PARAM_MAX_; id++) {
-        if (!r->params.texts[id] || id == PARAM_LIMIT || id == PARAM_CURSOR || id == PARAM_AFTER ||
-            id == PARAM_FIELDS)
+        if (!r->params.texts[id] || id == PARAM_LIMIT || id == PARAM_CLUSTER_LIMIT || id == PARAM_CURSOR ||
+            id == PARAM_AFTER || id == PARAM_FIELDS)
             continue;
         digest_text(&state, param_name((enum param_id)id));
         digest_text(&state, r->params.texts[id]);

@@ -100,9 +100,10 @@ static const char *order_to_name(int value)
     return order_names[value];
 }
 
-static const char *check_label(const char *text, json_t **ret_valid ATTR_UNUSED)
+static char *check_label(const char *text, json_t **ret_valid ATTR_UNUSED)
 {
-    return label_filter_fault(text);
+    const char *fault = label_filter_fault(text);
+    return fault ? mem_strdup(fault) : NULL;
 }
 
 static bool is_action(const char *text, size_t len)
@@ -117,7 +118,7 @@ static bool is_action(const char *text, size_t len)
     return false;
 }
 
-static const char *check_action(const char *text, json_t **ret_valid)
+static char *check_action(const char *text, json_t **ret_valid)
 {
     bool known = true;
     for (const char *item = text; known; item++) {
@@ -135,10 +136,11 @@ static const char *check_action(const char *text, json_t **ret_valid)
             json_append_take(*ret_valid, json_string(routes[i].operation));
     for (int i = 0; i < OWN_ACTION_MAX_; i++)
         json_append_take(*ret_valid, json_string(own_action_name((enum own_action)i)));
-    return "must be operationIds of openapi.yaml or actions of shootd itself, with commas between";
+    return mem_strdup(
+        "must be operationIds of openapi.yaml or actions of shootd itself, with commas between");
 }
 
-static const char *check_sort(const char *text, json_t **ret_valid)
+static char *check_sort(const char *text, json_t **ret_valid)
 {
     struct cluster_order ignored;
     return cluster_order_parse(text, &ignored, ret_valid);
@@ -171,6 +173,7 @@ static const char *delivery_status_to_name(int value)
 
 static const struct query_rule rules[PARAM_MAX_] = {
     [PARAM_LIMIT] = {.name = "limit", .kind = QUERY_CLAMPED, .min = 1, .max = 1000, .fallback = 50},
+    [PARAM_CLUSTER_LIMIT] = {.name = "limit", .kind = QUERY_CLAMPED, .min = 1, .max = 1000, .fallback = 200},
     [PARAM_CURSOR] = {.name = "cursor"},
     [PARAM_PROJECT] = {.name = "project"},
     [PARAM_CLUSTER] = {.name = "cluster"},
@@ -186,7 +189,7 @@ static const struct query_rule rules[PARAM_MAX_] = {
                       .from_name = health_from_name,
                       .to_name = health_to_name},
     [PARAM_MANAGED] = {.name = "managed", .kind = QUERY_BOOL},
-    [PARAM_VERSION] = {.name = "version"},
+    [PARAM_KUBERNETES_VERSION] = {.name = "kubernetes_version"},
     [PARAM_Q] = {.name = "q"},
     [PARAM_STATUS] = {.name = "status",
                       .kind = QUERY_ENUM,

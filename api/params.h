@@ -10,6 +10,7 @@
 
 enum param_id {
     PARAM_LIMIT,
+    PARAM_CLUSTER_LIMIT, /* `limit` of lists of clusters, with another default */
     PARAM_CURSOR,
     PARAM_PROJECT,
     PARAM_CLUSTER,
@@ -17,7 +18,7 @@ enum param_id {
     PARAM_PHASE,
     PARAM_HEALTH,
     PARAM_MANAGED,
-    PARAM_VERSION,
+    PARAM_KUBERNETES_VERSION,
     PARAM_Q,
     PARAM_STATUS,
     PARAM_DELIVERY_STATUS,

@@ -1,11 +1,13 @@
 #include "api/reads.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
 #include "api/fresh.h"
+#include "api/routes.h"
 #include "base/etag.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -111,7 +113,7 @@ enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
 
 void list_open(struct list_body *page)
 {
-    *page = (struct list_body){.is_tagged = true};
+    *page = (struct list_body){.is_tagged = true, .total = LIST_NO_TOTAL};
     buffer_init(&page->text, MAX_PAGE_BYTES);
     buffer_init(&page->tags, MAX_PAGE_BYTES);
     buffer_add_str(&page->text, "{\"items\":[");
@@ -173,12 +175,17 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
 {
     char cursor[CURSOR_TEXT_BYTES], etag[ETAG_BYTES];
     size_t len;
+    buffer_add(&page->text, "]", 1);
+    if (page->total != LIST_NO_TOTAL) {
+        buffer_printf(&page->text, ",\"total\":%" PRId64, page->total);
+        buffer_printf(&page->tags, "%" PRId64 " ", page->total);
+    }
     if (next) {
         cursor_make(r, next, cursor);
-        buffer_printf(&page->text, "],\"next_cursor\":\"%s\"}", cursor);
+        buffer_printf(&page->text, ",\"next_cursor\":\"%s\"}", cursor);
         buffer_add_str(&page->tags, cursor);
     } else {
-        buffer_add_str(&page->text, "],\"next_cursor\":null}");
+        buffer_add_str(&page->text, ",\"next_cursor\":null}");
     }
     if (page->text.overflow) {
         log_error("page of a list exceeds the size limit of an answer", "request_id", r->http.id);
@@ -212,6 +219,12 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place)
 bool list_has_prefix(const char *key, const char *prefix)
 {
     return !prefix || !strncmp(key, prefix, strlen(prefix));
+}
+
+int64_t list_limit(const struct request *r)
+{
+    const bool of_clusters = r->route->params & PARAM_BIT(PARAM_CLUSTER_LIMIT);
+    return param_number(&r->params, of_clusters ? PARAM_CLUSTER_LIMIT : PARAM_LIMIT);
 }
 
 /* ---- parameters of lists from the store ---- */
@@ -266,7 +279,7 @@ struct problem *list_answer_array(struct request *r, const char *array, const ch
 
 struct problem *list_page_begin(struct list_page *page, struct request *r)
 {
-    *page = (struct list_page){.r = r, .left = param_number(&r->params, PARAM_LIMIT)};
+    *page = (struct list_page){.r = r, .left = list_limit(r)};
     struct problem *p = list_place(r, &page->after);
     if (!p)
         list_open(&page->body);
@@ -316,7 +329,7 @@ static struct view_cursor first_place(const struct view_snapshot *s, const struc
 
 struct problem *list_view_begin(struct list_view *list, struct request *r, const struct list_query *query)
 {
-    *list = (struct list_view){.r = r, .query = *query, .left = param_number(&r->params, PARAM_LIMIT)};
+    *list = (struct list_view){.r = r, .query = *query, .left = list_limit(r)};
     struct problem *p = list_place(r, &list->after);
     if (p)
         return p;

@@ -2,8 +2,8 @@
  * Functions for reads of single resources and of collections (HT-35 to HT-37). Each returns a problem when a
  * precondition fails. A page is made of prepared bodies, without new JSON. Its items are in the order of the
  * view, or in another order (api/resources/cluster_order.h), and its cursor names the last item. The entity
- * tag of a page is the digest of its items' entity tags, or the digest of the page's bytes when the items
- * have no entity tags. Runs on the worker of the request.
+ * tag of a page is the digest of its items' entity tags and its total, or the digest of the page's bytes when
+ * the items have no entity tags. Runs on the worker of the request.
  */
 #ifndef API_READS_H
 #define API_READS_H
@@ -36,9 +36,12 @@ struct problem *answer_with_public_document(struct request *r, json_t *doc);
 
 /* Gets the place where the page begins. */
 struct problem *list_place(struct request *r, struct cursor_place *ret_place);
+enum { LIST_NO_TOTAL = -1 };
+
 /* A page while it is built. */
 struct list_body {
     struct buffer text;
+    int64_t total;         /* the number of items on all pages; LIST_NO_TOTAL: the page does not have it */
     struct buffer tags;    /* the concatenated entity tags of the items */
     bool is_tagged;        /* all items have an entity tag */
     wall_us oldest;        /* the oldest time of observation of the items; 0: no item was observed */
@@ -46,7 +49,8 @@ struct list_body {
     struct time_text seen; /* the last written time as a text, because many items have the same time */
 };
 
-/* A page is {"items":[...],"next_cursor":...}. list_open begins it, and list_done frees its memory. */
+/* A page is {"items":[...],"next_cursor":...}, with "total" between them when it is set. list_open begins it,
+ * and list_done frees its memory. */
 void list_open(struct list_body *page);
 void list_done(struct list_body *page);
 void list_add(struct list_body *page, const char *item, size_t len);
@@ -67,6 +71,8 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
 /* Whether the key begins with the prefix; a NULL prefix matches every key. */
 bool list_has_prefix(const char *key, const char *prefix);
 
+/* Returns the number of items that the page may have: `limit`, or its default. */
+int64_t list_limit(const struct request *r);
 /* Returns the words of a parameter in a NULL-terminated array, which the caller owns. NULL: the parameter is
  * absent, so everything matches. */
 char **list_words(const struct request *r, enum param_id id);

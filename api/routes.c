@@ -13,9 +13,10 @@
 #define PAGE  (P(LIMIT) | P(CURSOR))
 #define WRITE (P(DRY_RUN) | P(WAIT))
 
-#define CLUSTER_FILTERS                                                                    \
-    (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q) | P(LABEL) | \
-     P(EXPIRING_BEFORE) | P(CREATED_BEFORE) | P(CREATED_AFTER) | P(AGE) | P(SORT) | P(FIELDS))
+#define CLUSTER_FILTERS                                                                                     \
+    (P(CLUSTER_LIMIT) | P(CURSOR) | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(KUBERNETES_VERSION) | \
+     P(Q) | P(LABEL) | P(EXPIRING_BEFORE) | P(CREATED_BEFORE) | P(CREATED_AFTER) | P(AGE) | P(SORT) |       \
+     P(FIELDS))
 #define WINDOW (P(SINCE) | P(UNTIL))
 #define SEARCH (P(ACTOR) | P(TARGET))
 #define STREAM (P(AFTER) | P(LAST_EVENT_ID) | P(TYPE) | P(TICKET))

@@ -101,7 +101,7 @@ METRIC(shootd_webhook_pending, gauge, "", "Deliveries that are neither delivered
 METRIC(shootd_webhook_in_flight, gauge, "", "Pending deliveries that are being sent.")
 METRIC(shootd_webhook_oldest_pending_age_seconds, gauge, "",
        "Age of the oldest event with a pending delivery; 0: there is none.")
-METRIC(shootd_webhook_endpoints, gauge, "state", "Webhooks, by state.")
+METRIC(shootd_webhooks, gauge, "state", "Webhooks, by state.")
 METRIC(shootd_webhooks_unreadable, gauge, "", "Webhooks whose secrets the seal key does not open.")
 METRIC(process_cpu_seconds_total, counter, "", "Total user and system CPU time spent in seconds.")
 METRIC(process_max_fds, gauge, "", "Maximum number of open file descriptors.")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Deliveries beside reads: many subscriptions to the events of newly found clusters, a receiver that does nothing, and reads of one
-cluster at a fixed rate. Rounds with and without the subscriptions alternate; clusters, events and polls are the same in both. The load,
+"""Deliveries beside reads: many webhooks to the events of newly found clusters, a receiver that does nothing, and reads of one
+cluster at a fixed rate. Rounds with and without the webhooks alternate; clusters, events and polls are the same in both. The load,
 the receiver and the simulator share one core; shootd has the other one for its reads and deliveries. The figures include signing, one
 connection per delivery, and the delivery log, which is stored and printed. They do not include TLS or a disk with slow syncs."""
 

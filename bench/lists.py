@@ -17,11 +17,11 @@ CLUSTERS, OPERATIONS, ROUNDS = 10000, 13900, 50
 LISTS = (  # name, path, header fields, goal in milliseconds
     ("`/v1/summary`", "/v1/summary", (), 2),
     ("first page of 50", "/v1/clusters?limit=50", (), ""),
-    ("`sort=version`, first 50", "/v1/clusters?limit=50&sort=version", (), 2),
+    ("`sort=kubernetes_version`, first 50", "/v1/clusters?limit=50&sort=kubernetes_version", (), 2),
     ("`sort=-updated_at`, first 50", "/v1/clusters?limit=50&sort=-updated_at", (), ""),
     ("`q=c-07`, 50 of 1,000", "/v1/clusters?limit=50&q=c-07", (), 2),
     ("`q=nothing`", "/v1/clusters?limit=50&q=nothing", (), 2),
-    ("`version=`, first 50", "/v1/clusters?limit=50&version={version}", (), ""),
+    ("`kubernetes_version=`, first 50", "/v1/clusters?limit=50&kubernetes_version={version}", (), ""),
     ("`expiring_before` in a year", "/v1/clusters?limit=50&expiring_before=2027-11-22T00:00:00Z", (), ""),
     ("page of 1000", "/v1/clusters?limit=1000", (), ""),
     ("page of 1000, gzip", "/v1/clusters?limit=1000", ("Accept-Encoding: gzip",), ""),

@@ -19,7 +19,7 @@ import harness
 
 CLUSTERS, ROUNDS, SECONDS, CONNECTIONS, MOST = 10000, 9, 3, 64, 2
 CREATES, STREAMS, READERS = 1000, 2000, 100
-LISTS = ("/v1/summary", "/v1/clusters?limit=50&sort=version", "/v1/clusters?limit=50&q=c-07")
+LISTS = ("/v1/summary", "/v1/clusters?limit=50&sort=kubernetes_version", "/v1/clusters?limit=50&q=c-07")
 LIMITS = f"{{requests_per_minute: 1000000000, connections_per_address: 0, streams_per_token: {STREAMS}}}"
 LOOK = ("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")  # a poll of all clusters, if shootd allows one
 

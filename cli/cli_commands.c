@@ -72,7 +72,8 @@ static const struct flag list_flags[] = {
      "only clusters in these phases, comma-separated: failed,retrying"},
     {"health", 0, FLAG_TEXTS, "WORDS", NULL,
      "only clusters with this health: healthy, progressing, unhealthy, unknown"},
-    {"version", 0, FLAG_TEXTS, "VERSION", NULL, "only clusters with this version; 1.33 matches every patch"},
+    {"kubernetes-version", 0, FLAG_TEXTS, "VERSION", NULL,
+     "only clusters with this version of Kubernetes; 1.33 matches every patch"},
     {"label", 'l', FLAG_TEXTS, "NAME=VALUE", NULL, "only clusters with this label; may be repeated"},
     {"q", 0, FLAG_TEXT, "TEXT", NULL, "only clusters with this text in name, project, description or labels"},
     {"region", 0, FLAG_TEXTS, "REGIONS", NULL, "only clusters in these regions"},
@@ -84,7 +85,8 @@ static const struct flag list_flags[] = {
     {0},
 };
 static const struct flag create_flags[] = {
-    {"version", 0, FLAG_TEXT, "VERSION", NULL, "version of Kubernetes; 1.33 means its newest patch"},
+    {"kubernetes-version", 0, FLAG_TEXT, "VERSION", NULL,
+     "version of Kubernetes; 1.33 means its newest patch"},
     {"pool", 0, FLAG_TEXTS, "POOL", NULL, "NAME,type=TYPE,min=N,max=N,surge=N,volume=GIB; may be repeated"},
     {"label", 'l', FLAG_TEXTS, "NAME=VALUE", NULL, "a label of the cluster; may be repeated"},
     {"description", 0, FLAG_TEXT, "TEXT", NULL, "a description for people"},
@@ -203,7 +205,7 @@ const struct cli_command command_table[] = {
      "Values that are not given are the defaults of the project. When an answer is lost, the same request is "
      "sent again; only one cluster is created.",
      EXAMPLES("shootctl create dev",
-              "shootctl create dev --version 1.33 --pool work,type=b.2c4gb,min=1,max=3",
+              "shootctl create dev --kubernetes-version 1.33 --pool work,type=b.2c4gb,min=1,max=3",
               "shootctl create -f dev.yaml --no-wait"),
      verb_create},
     {"apply", "", 0, 0, false, apply_flags,

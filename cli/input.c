@@ -14,6 +14,7 @@
 #include "cli/shootctl.h"
 #include "cli/words.h"
 #include "cli/yaml_in.h"
+#include "model/former_names.h"
 #include "model/spec_hint.h"
 
 static void add(struct input_documents *documents, const char *path, size_t number, size_t of, json_t *value)
@@ -105,8 +106,10 @@ void documents_done(struct input_documents *documents)
 
 /* The members of a cluster that a caller may send, and the members that only the server sets. */
 static const char *const sent[] = {"name", "labels", "description", "deletion_protection", "spec", NULL};
-static const char *const answered[] = {"id",        "project", "managed",    "observed",   "drift", "status", "issue",
-                                       "operation", "version", "created_at", "updated_at", NULL};
+static const char *const answered[] = {
+    "id",         "project",    "managed", "drifted", "kubernetes_version", "node_pool_count",
+    "expires_at", "observed",   "drift",   "status",  "issue",  "operation",          "revision",
+    "created_at", "updated_at", NULL};
 
 /* Whether the member is absent or a text. YAML reads 123 as a number and true as a truth value, unless they
  * are in quotes. */
@@ -124,6 +127,23 @@ static bool is_text(const struct document *document, const char *member)
     return false;
 }
 
+static void fail_unknown_member(const struct document *document, const char *name)
+{
+    json_t *known CLEANUP_JSON = json_array();
+    for (size_t i = 0; answered[i]; i++)
+        json_append_take(known, json_string(answered[i]));
+    char *renamed CLEANUP_FREE = former_name_fault(FORMER_MEMBER, name, known);
+    if (renamed) {
+        (void)cli_fail(END_USAGE, "%s: %s", document->source, renamed);
+        return;
+    }
+    char *hint CLEANUP_FREE = spec_member_hint(name);
+    (void)cli_fail(
+        END_USAGE,
+        "%s: unknown member '%s'%s; a cluster has name, labels, description, deletion_protection, spec",
+        document->source, name, hint);
+}
+
 json_t *document_body(const struct document *document, const char **ret_project)
 {
     json_t *body CLEANUP_JSON = json_object();
@@ -134,11 +154,7 @@ json_t *document_body(const struct document *document, const char **ret_project)
         if (is_word_of(sent, name)) {
             (void)json_object_set(body, name, value);
         } else if (!is_word_of(answered, name)) {
-            char *hint CLEANUP_FREE = spec_member_hint(name);
-            (void)cli_fail(END_USAGE,
-                           "%s: unknown member '%s'%s; a cluster has name, labels, description, "
-                           "deletion_protection, spec",
-                           document->source, name, hint);
+            fail_unknown_member(document, name);
             return NULL;
         }
     }

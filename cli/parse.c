@@ -10,6 +10,7 @@
 #include "base/near_word.h"
 #include "cli/glyphs.h"
 #include "cli/words.h"
+#include "model/former_names.h"
 
 /* ---- suggestions for a mistyped name ---- */
 
@@ -27,6 +28,14 @@ static const char *nearest_flag(const struct cli_command *command, const char *t
     if (command)
         count = names_of_flags(command->flags, names, count, ARRAY_LEN(names));
     return nearest_word(typed, names, count);
+}
+
+static char *renamed_flag(const struct cli_command *command, const char *typed)
+{
+    json_t *names CLEANUP_JSON = json_array();
+    for (const struct flag *flag = command ? command->flags : NULL; flag && flag->name; flag++)
+        json_append_take(names, json_string(flag->name));
+    return former_name_fault(FORMER_FLAG, typed, names);
 }
 
 void parse_unknown_command(const char *typed, struct buffer *fault)
@@ -189,6 +198,11 @@ static bool unknown_flag(const struct cli_line *line, const char *word)
 {
     char *name CLEANUP_FREE = mem_strndup(word, strcspn(word, "="));
     const struct cli_command *command = line->parsed->command;
+    char *renamed CLEANUP_FREE = name[1] == '-' ? renamed_flag(command, name + 2) : NULL;
+    if (renamed) {
+        buffer_add_str(line->fault, renamed);
+        return false;
+    }
     const char *near = name[1] == '-' ? nearest_flag(command, name + 2) : NULL;
     buffer_printf(line->fault, "unknown flag %s", name[1] == '-' ? name : word);
     if (command)
@@ -290,8 +304,7 @@ static bool asks_for_help(const struct cli_line *line)
     return false;
 }
 
-/* Most programs print their version for this flag. shootctl then asks no server. --version with a value is a
- * flag of some commands. */
+/* Most programs print their version for this flag. shootctl then asks no server. */
 static bool asks_for_version(int argc, char *const *argv)
 {
     return argc == 2 && strcmp(argv[1], "--version") == 0;

@@ -9,13 +9,13 @@ usage() {
 cleura-shoot.sh - Kubernetes clusters on Cleura through shootd
 
   cleura-shoot.sh list
-  cleura-shoot.sh create NAME [--version V] [--spec JSON | --spec @FILE] [--wait]
+  cleura-shoot.sh create NAME [--kubernetes-version V] [--spec JSON | --spec @FILE] [--wait]
   cleura-shoot.sh wait NAME
   cleura-shoot.sh kubeconfig NAME [--ttl SECONDS] [--output FILE]
   cleura-shoot.sh delete NAME [--wait]
 
 list        list every cluster of the project: name, phase, health, Kubernetes version, message
-create      request a cluster; members that --spec leaves out get defaults; --version 1.33 means its newest patch
+create      request a cluster; members that --spec leaves out get defaults; --kubernetes-version 1.33 means its newest patch
 wait        wait for the end of the cluster's open operation; progress goes to standard error
 kubeconfig  write an administrator's kubeconfig to standard output, or to FILE (mode 0600)
 delete      delete the cluster; may be repeated
@@ -118,7 +118,7 @@ list() {
 create() {
     local spec=${option[spec]:-'{}'} body operation
     [ "${spec:0:1}" != @ ] || spec=$(cat -- "${spec:1}") || exit "$USAGE"
-    body=$(jq -cn --arg name "$name" --arg version "${option[version]:-}" --argjson spec "$spec" \
+    body=$(jq -cn --arg name "$name" --arg version "${option[kubernetes-version]:-}" --argjson spec "$spec" \
         '{$name, spec: ($spec + if $version == "" then {} else {kubernetes_version: $version} end)}' 2>/dev/null) ||
         die "$USAGE" "--spec is not a JSON object: $spec"
     request POST "$clusters" "$body"
@@ -198,7 +198,7 @@ follow() { # OPERATION
 
 # Verb: function, whether it takes a name, its options (with = if they take a value).
 declare -A verbs=(
-    [list]='list no' [create]='create yes version= spec= wait' [wait]='wait_for yes'
+    [list]='list no' [create]='create yes kubernetes-version= spec= wait' [wait]='wait_for yes'
     [kubeconfig]='kubeconfig yes ttl= output=' [delete]='delete yes wait')
 declare -A option=()
 name='' answer=''

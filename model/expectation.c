@@ -70,13 +70,13 @@ static int by_length(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Returns the percentile of a sorted sample by nearest rank, in seconds: the smallest value of the sample for
- * which at least `percent` percent of all values are less than or equal to it. */
-static int64_t percentile_s(const struct sample *s, size_t percent)
+/* Returns the percentile of a sorted sample by nearest rank, in milliseconds: the smallest value of the
+ * sample for which at least `percent` percent of all values are less than or equal to it. */
+static int64_t percentile_ms(const struct sample *s, size_t percent)
 {
     assert(s->count);
     const size_t rank = (s->count * percent + 99) / 100;
-    return (s->us[rank - 1] + US_PER_S / 2) / US_PER_S;
+    return (s->us[rank - 1] + US_PER_MS / 2) / US_PER_MS;
 }
 
 static json_t *summary(const char *type, struct sample *s)
@@ -85,8 +85,8 @@ static json_t *summary(const char *type, struct sample *s)
     qsort(s->us, s->count, sizeof(*s->us), by_length);
     json_set_str(doc, "type", type);
     json_set_int(doc, "count", (int64_t)s->count);
-    json_set_int(doc, "p50_seconds", percentile_s(s, 50));
-    json_set_int(doc, "p90_seconds", percentile_s(s, 90));
+    json_set_int(doc, "p50_ms", percentile_ms(s, 50));
+    json_set_int(doc, "p90_ms", percentile_ms(s, 90));
     return doc;
 }
 

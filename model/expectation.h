@@ -24,7 +24,7 @@ void expectation_add(struct expectation *x, const struct operation *op);
 /* Returns the number of operations that were added. */
 size_t expectation_count(const struct expectation *x);
 /*
- * {"window_days", "items": [{"type", "count", "p50_seconds", "p90_seconds", "steps": [...]}]}: one item per
+ * {"window_days", "items": [{"type", "count", "p50_ms", "p90_ms", "steps": [...]}]}: one item per
  * type of operation, one step per type of step. The duration of an operation is from its acceptance to its
  * end, the duration of a step is from its first call to its end. The caller owns the result.
  */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/json_values_private.h"
+#include "model/problem.h"
 #include "model/string_list.h"
 
 struct operation *operation_new(void)
@@ -387,6 +388,7 @@ struct operation *operation_from_json(const json_t *doc)
     trace_from_text(json_str(doc, "trace"), &op->trace);
     op->body = json_incref(json_obj(doc, "body"));
     op->error = json_incref(json_obj(doc, "error"));
+    problem_update_error_json(op->error);
     op->progress = (int)json_int(doc, "progress", 0);
     op->message = mem_strdup(json_str(doc, "message"));
     read_notes(op, doc);

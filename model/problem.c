@@ -10,21 +10,23 @@
 #include "base/env.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/error_meanings.h"
 
 static const struct problem_kind kinds[] = {
-#define X(id, code, status, title, fault, advice) [PROBLEM_##id] = {code, status, title, fault, advice},
+#define X(id, code, status, title, responsible, advice) \
+    [PROBLEM_##id] = {code, status, title, RESPONSIBLE_##responsible, advice},
     PROBLEM_TABLE(X)
 #undef X
 };
 
 /* The types that are registered for some of these problems (HT-44); all other types are /problems/{code}. */
 static const char *const registered_types[PROBLEM_MAX_] = {
-    [PROBLEM_QUOTA_EXCEEDED] = "https://iana.org/assignments/http-problem-types#quota-exceeded",
+    [PROBLEM_REQUEST_QUOTA_EXCEEDED] = "https://iana.org/assignments/http-problem-types#quota-exceeded",
     [PROBLEM_OVERLOADED] = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
 };
 
-static const char *const fault_names[] = {
-    [FAULT_CALLER] = "caller", [FAULT_SERVICE] = "service", [FAULT_UPSTREAM] = "upstream"};
+static const char *const responsible_names[] = {
+    [RESPONSIBLE_USER] = BY_USER, [RESPONSIBLE_OPERATOR] = BY_OPERATOR, [RESPONSIBLE_CLEURA] = BY_CLEURA};
 
 static const char *const place_names[] = {
     [FAULT_AT_BODY] = "pointer", [FAULT_AT_QUERY] = "parameter", [FAULT_AT_HEADER] = "header"};
@@ -166,7 +168,7 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
 static void add_details(json_t *object, const struct problem *p)
 {
     json_set_str(object, "detail", p->detail);
-    json_set_str(object, "fault", fault_names[kinds[p->code].fault]);
+    json_set_str(object, "responsible", responsible_names[kinds[p->code].responsible]);
     json_set_str(object, "advice", kinds[p->code].advice);
     if (p->faults)
         json_set_take(object, "errors", json_incref(p->faults));
@@ -188,7 +190,7 @@ json_t *problem_kind_to_json(enum problem_code code)
     json_set_str(row, "code", kind->code);
     json_set_str(row, "title", kind->title);
     json_set_int(row, "status", kind->status);
-    json_set_str(row, "fault", fault_names[kind->fault]);
+    json_set_str(row, "responsible", responsible_names[kind->responsible]);
     json_set_str(row, "advice", kind->advice);
     return row;
 }
@@ -218,7 +220,7 @@ json_t *problem_to_error_json(const struct problem *p)
 
 struct problem *problem_from_error_json(const json_t *error)
 {
-    static const char *const own[] = {"code", "title", "detail", "fault", "advice", "errors"};
+    static const char *const own[] = {"code", "title", "detail", "responsible", "advice", "errors"};
     int code = problem_from_name(json_str(error, "code"));
     struct problem *p = problem_new(code < 0 ? PROBLEM_INTERNAL_ERROR : (enum problem_code)code, "%s",
                                     json_str_or(error, "detail", "The operation failed."));
@@ -228,4 +230,14 @@ struct problem *problem_from_error_json(const json_t *error)
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         (void)json_object_del(p->extra, own[i]);
     return p;
+}
+
+void problem_update_error_json(json_t *error)
+{
+    const int code = problem_from_name(json_str(error, "code"));
+    if (!json_object_get(error, "fault")) /* which had the values caller, service and upstream */
+        return;
+    (void)json_object_del(error, "fault");
+    json_set_str(error, "responsible",
+                 responsible_names[kinds[code < 0 ? PROBLEM_INTERNAL_ERROR : code].responsible]);
 }

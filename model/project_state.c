@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/quantity.h"
 
 void project_state_free(struct project_state *p)
 {
@@ -42,6 +43,20 @@ json_t *project_state_to_json(const struct project_state *p)
     return doc;
 }
 
+/* A catalog that an earlier build stored has the memory of a machine type as a text ("4Gi"). */
+static void convert_memory(const json_t *catalog)
+{
+    size_t i;
+    json_t *type;
+    json_array_foreach (json_arr(catalog, "machine_types"), i, type) {
+        if (!json_object_get(type, "memory"))
+            continue;
+        const int64_t mib = quantity_mib(json_str(type, "memory"));
+        json_set_take(type, "memory_mib", mib < 0 ? NULL : json_integer(mib));
+        (void)json_object_del(type, "memory");
+    }
+}
+
 struct project_state *project_state_from_json(const json_t *doc)
 {
     if (!json_str(doc, "name"))
@@ -51,6 +66,7 @@ struct project_state *project_state_from_json(const json_t *doc)
     p->bootstrapped_at = json_int(doc, "bootstrapped_at", 0);
     p->location = json_incref(json_obj(doc, "location"));
     p->catalog = json_incref(json_obj(doc, "catalog"));
+    convert_memory(p->catalog);
     p->catalog_at = json_int(doc, "catalog_at", 0);
     p->discovered_at = json_int(doc, "discovered_at", 0);
     p->settled_at = json_int(doc, "settled_at", 0);

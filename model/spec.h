@@ -134,9 +134,16 @@ json_t *spec_quota_of(const struct spec_quota_sum *sum);
  * state, NULL for a create. `pools` are complete, in the order of the spec's pools if the spec has pools.
  */
 void spec_warnings(const json_t *spec, const json_t *observed, const json_t *pools, json_t *warnings);
-/* Adds a warning when the quota is exceeded. `use` is the sum of spec_quota for all clusters of the project;
- * `limits` are the project's limits, NULL when they are not known. */
-void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits);
+/* Returns spec_quota for each pool alone, in an array that the caller owns. */
+json_t *spec_quota_shares(const json_t *pools, const struct spec_context *context);
+/*
+ * Adds a warning for each resource of which there is too little. `use` is the sum of spec_quota for all
+ * clusters of the project; `limits` are the project's limits, NULL when they are not known. The warning
+ * points to the pool that takes most of it: `given` are the pools of the request, or NULL, and `shares` what
+ * each of them takes.
+ */
+void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits, const json_t *given,
+                        const json_t *shares);
 /* Adds one warning. */
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
     ATTR_PRINTF(4, 5);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/near_word.h"
+#include "model/former_names.h"
 #include "model/names.h"
 #include "model/spec_check_private.h"
 #include "model/spec_limits.h"
@@ -78,7 +79,11 @@ static void fault_unknown_member(struct spec_check *k, const char *pointer, cons
     char *here CLEANUP_FREE = json_pointer_to(pointer, name);
     json_t *valid = member_names(members, count);
     char *hint CLEANUP_FREE = !strcmp(pointer, "#") ? spec_member_hint(name) : word_hint(name, valid);
-    FAULT(k, here, "unknown_member", valid, "is not a member that exists here%s", hint);
+    char *renamed CLEANUP_FREE = former_name_fault(FORMER_MEMBER, name, valid);
+    if (renamed)
+        FAULT(k, here, FORMER_NAME_CODE, valid, "%s", renamed);
+    else
+        FAULT(k, here, "unknown_member", valid, "is not a member that exists here%s", hint);
 }
 
 void spec_check_object(struct spec_check *k, const struct spec_member *members, size_t count,

@@ -2,7 +2,6 @@
  * start, and for the additional nodes during a replacement of nodes. */
 #include "model/spec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -15,18 +14,6 @@ static const json_t *quota_named(const json_t *items, const char *name)
         if (name && !strcmp(json_str_or(item, "name", ""), name))
             return item;
     return NULL;
-}
-
-/* Reads "8Gi" or "8192Mi" as MiB; -1 for any other form. */
-static int64_t memory_mib(const char *text)
-{
-    char *end;
-    if (!text || *text < '0' || *text > '9')
-        return -1;
-    long long number = strtoll(text, &end, 10);
-    if (number > INT32_MAX)
-        return -1;
-    return !strcmp(end, "Gi") ? number * 1024 : !strcmp(end, "Mi") ? number : -1;
 }
 
 enum { CPUS_MAX = 100000 };
@@ -42,7 +29,7 @@ static void add_pool(struct spec_quota_sum *t, const json_t *pool, const struct 
 {
     const json_t *type =
         quota_named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
-    int64_t cpus = cpus_of(type), memory = memory_mib(json_str(type, "memory"));
+    int64_t cpus = cpus_of(type), memory = json_int(type, "memory_mib", -1);
     int64_t nodes = json_int(pool, "maximum", 0) + json_int(pool, "max_surge", 1);
     t->nodes += nodes;
     t->cores += nodes * cpus;
@@ -64,7 +51,7 @@ json_t *spec_quota_of(const struct spec_quota_sum *sum)
     json_t *doc = json_object();
     json_set_int(doc, "nodes", sum->nodes);
     json_set_take(doc, "cores", sum->types_known ? json_integer(sum->cores) : NULL);
-    json_set_take(doc, "memory_gib", sum->types_known ? json_integer((sum->memory_mib + 1023) / 1024) : NULL);
+    json_set_take(doc, "memory_mib", sum->types_known ? json_integer(sum->memory_mib) : NULL);
     json_set_int(doc, "volume_gib", sum->volume_gib);
     return doc;
 }
@@ -74,6 +61,19 @@ json_t *spec_quota(const json_t *pools, const struct spec_context *context)
     struct spec_quota_sum sum = SPEC_QUOTA_NONE;
     spec_quota_add(&sum, pools, context);
     return spec_quota_of(&sum);
+}
+
+json_t *spec_quota_shares(const json_t *pools, const struct spec_context *context)
+{
+    json_t *shares = json_array();
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool) {
+        struct spec_quota_sum sum = SPEC_QUOTA_NONE;
+        add_pool(&sum, pool, context);
+        json_append_take(shares, spec_quota_of(&sum));
+    }
+    return shares;
 }
 
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context)

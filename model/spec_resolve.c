@@ -144,7 +144,7 @@ static const char *default_machine_type(const struct spec_context *context)
     json_t *type;
     json_array_foreach (json_arr(context->catalog, "machine_types"), i, type) {
         int64_t cpus = json_int(type, "cpus", 0);
-        int64_t memory = strtoll(json_str_or(type, "memory", "0"), NULL, 10);
+        int64_t memory = json_int(type, "memory_mib", 0);
         bool is_smaller = cpus < best_cpus || (cpus == best_cpus && memory < best_memory);
         if (!json_bool(type, "usable", true) || cpus < 2 || !is_smaller)
             continue;

@@ -86,24 +86,54 @@ void spec_warnings(const json_t *spec, const json_t *observed, const json_t *poo
                   json_arr(observed, "hibernation_schedules"));
 }
 
-void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits)
+/* A resource of OpenStack's quota, and the member of a pool that takes it. */
+struct quota_kind {
+    const char *use, *limit, *what, *unit, *larger_unit, *member;
+};
+
+/* Returns a pointer to the member of the request that takes most of this kind, or to the pool without it. */
+static char *pointer_of_most(const struct quota_kind *kind, const json_t *given, const json_t *shares)
 {
-    static const struct {
-        const char *use, *limit, *what;
-        int64_t unit;
-    } kinds[] = {{"nodes", "instances", "machines", 1},
-                 {"cores", "cores", "cores", 1},
-                 {"memory_gib", "ram_mib", "MiB of memory", 1024},
-                 {"volume_gib", "volume_gib", "GiB of volumes", 1}};
+    size_t i, most = 0;
+    int64_t largest = -1;
+    json_t *share;
+    json_array_foreach (given ? shares : NULL, i, share)
+        if (json_int(share, kind->use, 0) > largest) {
+            largest = json_int(share, kind->use, 0);
+            most = i;
+        }
+    if (largest < 0)
+        return mem_strdup("#/spec/node_pools");
+    const bool is_there = json_object_get(json_array_get(given, most), kind->member) != NULL;
+    return mem_printf("#/spec/node_pools/%zu%s%s", most, is_there ? "/" : "", is_there ? kind->member : "");
+}
+
+static void warn_of_kind(json_t *warnings, const struct quota_kind *kind, int64_t wanted, int64_t limit,
+                         const char *pointer)
+{
+    const bool is_large = kind->larger_unit && wanted % 1024 == 0 && limit % 1024 == 0;
+    const int64_t divisor = is_large ? 1024 : 1;
+    spec_warn(warnings, pointer, "quota_exceeded",
+              "%s: %lld of %lld%s if all pools of the project grow to their maximum", kind->what,
+              (long long)(wanted / divisor), (long long)(limit / divisor),
+              is_large ? kind->larger_unit : kind->unit);
+}
+
+void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits, const json_t *given,
+                        const json_t *shares)
+{
+    static const struct quota_kind kinds[] = {
+        {"nodes", "instances", "machines", "", NULL, "maximum"},
+        {"cores", "cores", "cores", "", NULL, "machine_type"},
+        {"memory_mib", "memory_mib", "memory", " MiB", " GiB", "machine_type"},
+        {"volume_gib", "volume_gib", "volumes", " GiB", NULL, "volume_size_gib"}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        int64_t limit = json_int(limits, kinds[i].limit, -1), wanted = json_int(use, kinds[i].use, -1);
-        if (limit < 0) /* OpenStack uses -1 for no limit; unknown limits are reported below */
+        const int64_t limit = json_int(limits, kinds[i].limit, -1), wanted = json_int(use, kinds[i].use, -1);
+        if (limit < 0 ||
+            wanted <= limit) /* OpenStack uses -1 for no limit; unknown limits are reported below */
             continue;
-        if (wanted * kinds[i].unit > limit)
-            spec_warn(warnings, "#/spec/node_pools", "quota_exceeded",
-                      "with all clusters of the project at their maximum there are %lld %s, the quota allows "
-                      "%lld; what else the project has comes on top",
-                      (long long)(wanted * kinds[i].unit), kinds[i].what, (long long)limit);
+        char *pointer CLEANUP_FREE = pointer_of_most(&kinds[i], given, shares);
+        warn_of_kind(warnings, &kinds[i], wanted, limit, pointer);
     }
     if (!limits)
         spec_warn(

@@ -3,9 +3,9 @@
 import re
 import subprocess
 
-# Folder -> files of tests/ that test the most of it in the least time. The first folder of a path counts. test_layout.py and test_words.py
+# Folder -> files of tests/ that test the most of it in the least time. The first folder of a path counts. test_layout.py, test_words.py and test_names.py
 # read all sources, so they always run.
-ALWAYS = ["api/test_layout.py", "api/test_words.py"]
+ALWAYS = ["api/test_layout.py", "api/test_words.py", "api/test_names.py"]
 FILES = {
     "base": ["api/test_start.py"],
     "model": ["api/test_whole_spec.py", "api/test_dry_run.py"],

@@ -117,6 +117,7 @@ def shootctl():
                     "standard error.\n") +
             section("COMMANDS", "".join(map(command_section, told["commands"]))) +
             section("FLAGS OF EVERY COMMAND", "".join(map(flag_item, told["flags"]))) +
+            section("FLAGS WITHOUT A COMMAND", item("--version", "Prints the version of shootctl, and asks no server.")) +
             section("EXIT STATUS", codes) +
             section("ENVIRONMENT", item("SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT, SHOOTD_CA_FILE", "Take precedence over the file of contexts; flags take precedence over them.") +
                     item("NO_COLOR", "No colours.") + item("SHOOTCTL_PROGRESS", "As --progress.")) +

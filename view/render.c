@@ -14,6 +14,9 @@
 #include "model/string_list.h"
 #include "view/cluster_facts.h"
 
+/* The two forms of a cluster. The short one is a part of the full one. */
+enum form { FORM_FULL, FORM_BRIEF };
+
 /* A document of its own needs no limit, because its parts have limits. */
 static struct buffer begin_text(void)
 {
@@ -99,18 +102,9 @@ static const char *message_of(const struct cluster *c, const struct trouble *tro
     return is_at_rest && trouble_severity(trouble) <= ISSUE_WARNING ? trouble->title : c->message;
 }
 
-/* Writes the status; returns where the time of observation begins in the text. */
-static size_t out_status(struct buffer *out, const struct cluster *c, const struct trouble *trouble)
+static void out_status_details(struct buffer *out, const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
-    json_out_begin(out, "status");
-    json_out_str(out, "phase", phase_name(c->phase));
-    json_out_str(out, "health", health_name(c->health));
-    out_time(out, "trouble_since", c->trouble_since);
-    out_progress(out, s);
-    json_out_str(out, "message", message_of(c, trouble));
-    json_out_str(out, "summary", phase_meaning(c->phase, c->health)->sentence);
-    json_out_bool(out, "settling", c->settling);
     json_out_take(out, "hibernated", s && s->hibernated_unknown ? NULL : json_boolean(s && s->hibernated));
     json_out_str(out, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
     out_doc(out, "conditions", s ? s->conditions : NULL, "[]");
@@ -118,6 +112,25 @@ static size_t out_status(struct buffer *out, const struct cluster *c, const stru
     json_out_take(out, "errors", render_errors(c));
     out_last_operation(out, s);
     out_time(out, "absent_since", c->absent_since);
+}
+
+/*
+ * Writes the status; returns where the time of observation begins in the text. What the short form has is
+ * written here for both forms, so it has the same name, place and value in both.
+ */
+static size_t out_status(struct buffer *out, const struct cluster *c, const struct trouble *trouble,
+                         enum form form)
+{
+    json_out_begin(out, "status");
+    json_out_str(out, "phase", phase_name(c->phase));
+    json_out_str(out, "health", health_name(c->health));
+    out_time(out, "trouble_since", c->trouble_since);
+    out_progress(out, c->shoot);
+    json_out_str(out, "message", message_of(c, trouble));
+    json_out_str(out, "summary", phase_meaning(c->phase, c->health)->sentence);
+    json_out_bool(out, "settling", c->settling);
+    if (form == FORM_FULL)
+        out_status_details(out, c);
     const size_t observed = out_observed_at(out, c);
     json_out_bool(out, "stale", c->stale);
     json_out_end(out);
@@ -192,6 +205,16 @@ void render_operation(struct buffer *out, const struct operation *op)
     out_operation(out, NULL, op, true);
 }
 
+static void out_operation_brief(struct buffer *out, const char *name, const struct operation *op)
+{
+    json_out_begin(out, name);
+    json_out_str(out, "id", op->id);
+    json_out_str(out, "type", operation_type_name(op->type));
+    json_out_str(out, "status", operation_status_name(op->status));
+    json_out_int(out, "progress", op->progress);
+    json_out_end(out);
+}
+
 static void out_issue(struct buffer *out, const struct trouble *trouble)
 {
     if (!trouble->code) {
@@ -209,59 +232,31 @@ static void out_issue(struct buffer *out, const struct trouble *trouble)
     json_out_end(out);
 }
 
-static char *render_full(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
-                         size_t *ret_observed)
+static void out_last(struct buffer *out, const struct operation *op, enum form form)
 {
-    struct buffer out = begin_text();
-    json_out_begin(&out, NULL);
-    json_out_str(&out, "id", c->id);
-    json_out_str(&out, "project", c->project);
-    json_out_str(&out, "name", c->name);
-    json_out_bool(&out, "managed", c->managed);
-    json_out_value(&out, "labels", c->labels);
-    json_out_str(&out, "description", c->description);
-    json_out_bool(&out, "deletion_protection", c->deletion_protection);
-    out_doc(&out, "spec", c->spec, NULL);
-    out_doc(&out, "observed", c->shoot ? c->shoot->observed : NULL, NULL);
-    if (c->drift)
-        json_out_value(&out, "drift", c->drift);
-    else
-        json_out_text(&out, "drift", "[]");
-    *ret_observed = out_status(&out, c, trouble);
-    out_issue(&out, trouble);
-    if (op)
-        out_operation(&out, "operation", op, false);
-    else
-        json_out_str(&out, "operation", NULL);
-    json_out_int(&out, "version", c->version);
-    out_time(&out, "created_at", c->created_at);
-    out_time(&out, "updated_at", c->updated_at);
-    json_out_end(&out);
-    return end_text(&out);
-}
-
-char *render_cluster(const struct cluster *c, const struct operation *op, const struct trouble *trouble)
-{
-    size_t observed;
-    return render_full(c, op, trouble, &observed);
-}
-
-static void out_operation_brief(struct buffer *out, const struct operation *op)
-{
-    if (!op) {
+    if (!op)
         json_out_str(out, "operation", NULL);
-        return;
-    }
-    json_out_begin(out, "operation");
-    json_out_str(out, "id", op->id);
-    json_out_str(out, "type", operation_type_name(op->type));
-    json_out_str(out, "status", operation_status_name(op->status));
-    json_out_int(out, "progress", op->progress);
-    json_out_end(out);
+    else if (form == FORM_FULL)
+        out_operation(out, "operation", op, false);
+    else
+        out_operation_brief(out, "operation", op);
 }
 
-static char *render_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
-                          size_t *ret_observed)
+/* Writes the large members, which only the full form has. */
+static void out_large(struct buffer *out, const struct cluster *c)
+{
+    json_out_str(out, "description", c->description);
+    json_out_bool(out, "deletion_protection", c->deletion_protection);
+    out_doc(out, "spec", c->spec, NULL);
+    out_doc(out, "observed", c->shoot ? c->shoot->observed : NULL, NULL);
+    if (c->drift)
+        json_out_value(out, "drift", c->drift);
+    else
+        json_out_text(out, "drift", "[]");
+}
+
+static char *render_form(const struct cluster *c, const struct operation *op, const struct trouble *trouble,
+                         enum form form, size_t *ret_observed)
 {
     const struct shoot *s = c->shoot;
     struct buffer out = begin_text();
@@ -271,31 +266,32 @@ static char *render_brief(const struct cluster *c, const struct operation *op, c
     json_out_str(&out, "name", c->name);
     json_out_bool(&out, "managed", c->managed);
     json_out_value(&out, "labels", c->labels);
-    json_out_str(&out, "phase", phase_name(c->phase));
-    json_out_str(&out, "health", health_name(c->health));
-    out_time(&out, "trouble_since", c->trouble_since);
-    out_progress(&out, s);
-    json_out_str(&out, "message", message_of(c, trouble));
-    json_out_bool(&out, "settling", c->settling);
-    json_out_bool(&out, "stale", c->stale);
     json_out_bool(&out, "drifted", json_array_size(c->drift) > 0);
     json_out_str(&out, "kubernetes_version", s ? s->kubernetes_version : NULL);
-    json_out_int(&out, "node_pools", s ? s->pool_count : 0);
+    json_out_int(&out, "node_pool_count", s ? s->pool_count : 0);
     out_time(&out, "expires_at", c->expires_at);
+    if (form == FORM_FULL)
+        out_large(&out, c);
+    *ret_observed = out_status(&out, c, trouble, form);
     out_issue(&out, trouble);
-    out_operation_brief(&out, op);
-    *ret_observed = out_observed_at(&out, c);
-    json_out_int(&out, "version", c->version);
+    out_last(&out, op, form);
+    json_out_int(&out, "revision", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);
     return end_text(&out);
 }
 
+char *render_cluster(const struct cluster *c, const struct operation *op, const struct trouble *trouble)
+{
+    size_t observed;
+    return render_form(c, op, trouble, FORM_FULL, &observed);
+}
+
 char *render_cluster_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble)
 {
     size_t observed;
-    return render_brief(c, op, trouble, &observed);
+    return render_form(c, op, trouble, FORM_BRIEF, &observed);
 }
 
 static void out_keys(struct buffer *out, const struct subscription *s)
@@ -543,7 +539,8 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
     struct trouble trouble;
     json_t *prepared CLEANUP_JSON = issues_prepare(c, op, world, &trouble);
     render_cluster_etag(c, op, &trouble, etag);
-    char *body = render_full(c, op, &trouble, &in_body), *brief = render_brief(c, op, &trouble, &in_brief);
+    char *body = render_form(c, op, &trouble, FORM_FULL, &in_body);
+    char *brief = render_form(c, op, &trouble, FORM_BRIEF, &in_brief);
     struct cluster_facts *facts = cluster_facts_new(c, prepared, &trouble, world->is_unread);
     struct view_blob *blob = view_blob_new(etag, body, c->observed_at, facts, free_facts);
     view_blob_set_brief(blob, brief, in_body, in_brief);

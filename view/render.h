@@ -18,7 +18,8 @@
 
 /* Returns the whole cluster; `op` is its open or last operation, or NULL. */
 char *render_cluster(const struct cluster *c, const struct operation *op, const struct trouble *trouble);
-/* Returns the short form for tables of clusters. */
+/* Returns the short form, for tables of clusters: each of its members is also in the whole cluster, at the
+ * same place and with the same value. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble);
 /* Renders an operation with its messages, which are left out of the operation inside a cluster. */
 void render_operation(struct buffer *out, const struct operation *op);

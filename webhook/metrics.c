@@ -17,7 +17,7 @@ static struct histogram delays;
 static _Atomic int64_t pending;
 static _Atomic int64_t in_flight;
 static _Atomic wall_us oldest;
-static _Atomic int64_t endpoints[2]; /* the numbers of active and of disabled webhooks */
+static _Atomic int64_t endpoints[2]; /* the numbers of enabled and of disabled webhooks */
 
 /* Changes a gauge, which is never below 0. */
 static void move_gauge(_Atomic int64_t *gauge, int delta)
@@ -62,7 +62,7 @@ void webhook_metrics(struct buffer *out, wall_us now)
 {
     static const char attempts_name[] = "shootd_webhook_attempts_total",
                       delays_name[] = "shootd_webhook_delivery_delay_seconds",
-                      endpoints_name[] = "shootd_webhook_endpoints";
+                      webhooks_name[] = "shootd_webhooks";
     const wall_us oldest_at = atomic_load(&oldest);
     metric_family(out, attempts_name);
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++)
@@ -74,7 +74,7 @@ void webhook_metrics(struct buffer *out, wall_us now)
     metric_one(out, "shootd_webhook_in_flight", (double)atomic_load(&in_flight));
     metric_one(out, "shootd_webhook_oldest_pending_age_seconds",
                oldest_at && now > oldest_at ? (double)(now - oldest_at) / (double)US_PER_S : 0);
-    metric_family(out, endpoints_name);
-    metric_of(out, endpoints_name, "state", "active", (double)atomic_load(&endpoints[0]));
-    metric_of(out, endpoints_name, "state", "disabled", (double)atomic_load(&endpoints[1]));
+    metric_family(out, webhooks_name);
+    metric_of(out, webhooks_name, "state", "enabled", (double)atomic_load(&endpoints[0]));
+    metric_of(out, webhooks_name, "state", "disabled", (double)atomic_load(&endpoints[1]));
 }

@@ -10,8 +10,10 @@
 #include "api/reads.h"
 #include "api/resources/cluster_order.h"
 #include "api/resources/first_rows.h"
+#include "api/routes.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
+#include "view/cluster_counts.h"
 #include "view/cluster_facts.h"
 
 /* `wanted` is in lower case; the texts of the facts are in lower case, too. */
@@ -58,31 +60,81 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
            param_has_value(p, PARAM_HEALTH, (int)c->health) &&
            (!p->given[PARAM_MANAGED] || p->numbers[PARAM_MANAGED] == c->managed) && matches_region(r, c) &&
-           matches_version(c, p->texts[PARAM_VERSION]) && matches_expiry(p, c) && matches_creation(p, c) &&
+           matches_version(c, p->texts[PARAM_KUBERNETES_VERSION]) && matches_expiry(p, c) &&
+           matches_creation(p, c) &&
            (!p->texts[PARAM_LABEL] || label_filter_holds(p->texts[PARAM_LABEL], c->labels)) &&
            matches_text(c, p->texts[PARAM_Q]);
+}
+
+/* ---- the number of clusters on all pages ---- */
+
+/* Whether a parameter leaves out clusters by more than their project. The chunks count the clusters of each
+ * project; a filter that is not among `others` makes a pass necessary. */
+static bool is_filtered(const struct request *r)
+{
+    const uint64_t others = PARAM_BIT(PARAM_CLUSTER_LIMIT) | PARAM_BIT(PARAM_CURSOR) |
+                            PARAM_BIT(PARAM_PROJECT) | PARAM_BIT(PARAM_SORT) | PARAM_BIT(PARAM_FIELDS);
+    const uint64_t filters = r->route->params & ~others;
+    for (int id = 0; id < PARAM_MAX_; id++)
+        if (filters & PARAM_BIT(id) && r->params.given[id])
+            return true;
+    return false;
+}
+
+/* Adds up the counts of the view's chunks, and reads no cluster. */
+static int64_t count_of_projects(const struct request *r, const struct view_snapshot *s)
+{
+    const struct view_section_entries *clusters = &s->sections[VIEW_CLUSTERS];
+    int64_t total = 0;
+    for (size_t i = 0; i < clusters->chunk_count; i++) {
+        const struct cluster_counts *counts = clusters->chunks[i]->counts;
+        for (size_t j = 0; j < counts->count; j++) {
+            const struct cluster_group *group = &counts->groups[j];
+            if (r->project ? !strcmp(r->project, group->project)
+                           : api_token_sees_project(r->token, group->project) &&
+                                 param_lists(&r->params, PARAM_PROJECT, group->project))
+                total += group->total;
+        }
+    }
+    return total;
+}
+
+/* Counts the wanted entries from the place on, up to the entry with this key ("": to the end). */
+static int64_t count_of_wanted(struct request *r, struct view_cursor *place, const struct list_query *q,
+                               const char *last)
+{
+    int64_t count = 0;
+    for (const struct view_entry *e = view_next(place); e && list_has_prefix(e->key, q->prefix);
+         e = view_next(place)) {
+        if (*last && strcmp(e->key, last) > 0)
+            break;
+        count += cluster_is_wanted(r, e);
+    }
+    return count;
 }
 
 /* ---- pages that are not in the order of the view: they need one pass over the view, and memory for one page
  * ---- */
 
-/* Selects the wanted entries after the place: the first `most` of them, in order. */
-static void select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
-                        const struct order_row *after, struct first_rows *found)
+/* Selects the wanted entries after the place: the first `most` of them, in order. Returns the number of all
+ * wanted entries. */
+static int64_t select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
+                           const struct order_row *after, struct first_rows *found)
 {
     struct view_cursor place = view_seek(s, q->section, q->prefix ? q->prefix : "");
     struct order_row row;
-    size_t at = 0;
+    int64_t at = 0;
     for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
          e = view_next(&place)) {
         if (!cluster_is_wanted(r, e))
             continue;
         order_row_of_entry(found->order, api_config(r->api), e, &row);
-        row.at = ++at;
+        row.at = (size_t)++at;
         if (!after || order_compare(found->order, &row, after) > 0)
             first_rows_consider(found, &row);
     }
     first_rows_sort(found);
+    return at;
 }
 
 static struct problem *answer_sorted(struct request *r, const struct list_query *query)
@@ -92,7 +144,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     struct order_row after;
     char project[CURSOR_MAX_KEY + 1];
     json_t *valid CLEANUP_JSON = NULL;
-    const char *fault = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
+    char *fault CLEANUP_FREE = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
     assert(!fault); /* the text was checked in api/params.c */
     (void)fault;
     struct problem *p = list_place(r, &place);
@@ -100,7 +152,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
         return p;
     order_row_of_place(&order, api_config(r->api), &place, project, &after);
 
-    size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
+    size_t limit = (size_t)list_limit(r);
     assert(limit > 0);
     /* memory for one more row, which shows whether another page follows */
     struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows));
@@ -108,7 +160,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     struct list_body page CLEANUP_LIST_BODY;
     list_open(&page);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    select_rows(r, s, query, *place.key ? &after : NULL, &found);
+    page.total = select_rows(r, s, query, *place.key ? &after : NULL, &found);
     for (size_t i = 0; i < found.count && i < limit; i++)
         list_add_blob(&page, rows[i].blob, query->brief);
     bool more = found.count > limit && order_row_place(&order, &rows[limit - 1], &next);
@@ -125,9 +177,21 @@ static struct problem *answer_in_order(struct request *r, const struct list_quer
     struct problem *p = list_view_begin(&list, r, query);
     if (p)
         return p;
+    int64_t total = 0;
+    const bool is_counted = is_filtered(r);
+    if (is_counted && *list.after.key) { /* the entries of the pages before */
+        struct view_cursor place =
+            view_seek(list.snapshot, query->section, query->prefix ? query->prefix : "");
+        total = count_of_wanted(r, &place, query, list.after.key);
+    }
     for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
-        if (cluster_is_wanted(r, e))
+        if (cluster_is_wanted(r, e)) {
             list_view_add(&list, e);
+            total++;
+        }
+    if (is_counted && list.more) /* and those of the pages behind */
+        total += count_of_wanted(r, &list.place, query, "");
+    list.body.total = is_counted ? total : count_of_projects(r, list.snapshot);
     return list_view_end(&list);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "model/former_names.h"
 #include "view/cluster_facts.h"
 
 /* A sort key is a number or a text. A cursor contains only the number, because the text can be found by
@@ -102,7 +103,7 @@ static const struct order_key keys[] = {
     {"region", NULL, text_region},
     {"phase", number_phase, NULL},
     {"health", number_health, NULL},
-    {"version", number_version, NULL},
+    {"kubernetes_version", number_version, NULL},
     {"created_at", number_created_at, NULL},
     {"updated_at", number_updated_at, NULL},
     {"observed_at", number_observed_at, NULL},
@@ -125,7 +126,18 @@ static bool is_in(const struct cluster_order *order, const struct order_key *key
     return false;
 }
 
-const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid)
+static char *fault_unknown_key(const char *word, json_t **ret_valid)
+{
+    *ret_valid = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        json_append_take(*ret_valid, json_string(keys[i].name));
+    char *renamed = former_name_fault(FORMER_SORT_KEY, word, *ret_valid);
+    return renamed ? renamed
+                   : mem_strdup("has to be one of the valid keys, or several with commas between, each with "
+                                "'-' before it for the other direction");
+}
+
+char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid)
 {
     char *copy CLEANUP_FREE = mem_strdup(text);
     char *rest = copy;
@@ -133,17 +145,12 @@ const char *cluster_order_parse(const char *text, struct cluster_order *ret, jso
     for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
         bool down = *word == '-';
         const struct order_key *key = find_key(word + down);
-        if (!key) {
-            *ret_valid = json_array();
-            for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-                json_append_take(*ret_valid, json_string(keys[i].name));
-            return "has to be one of the valid keys, or several with commas between, each with '-' before it "
-                   "for the other direction";
-        }
+        if (!key)
+            return fault_unknown_key(word + down, ret_valid);
         if (is_in(ret, key))
-            return "names a key twice";
+            return mem_strdup("names a key twice");
         if (ret->count == ORDER_MAX_KEYS)
-            return "names more than 4 keys";
+            return mem_strdup("names more than 4 keys");
         ret->keys[ret->count] = key;
         ret->down[ret->count++] = down;
     }

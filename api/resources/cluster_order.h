@@ -24,9 +24,9 @@ struct cluster_order {
     unsigned count;
 };
 
-/* Returns NULL, or a static text that describes the fault. When `text` contains an unknown key, *ret_valid
- * gets the names of all keys. */
-const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid);
+/* Returns NULL, or the fault, which the caller frees. When `text` contains an unknown key, *ret_valid gets
+ * the names of all keys. */
+char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid);
 
 /* The values of one cluster that are compared; the texts are borrowed. */
 struct order_row {

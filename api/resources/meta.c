@@ -125,7 +125,7 @@ static void add_escaped(struct buffer *out, const char *text)
     }
 }
 
-static void answer_page(struct request *r, const struct problem_kind *kind, const char *fault)
+static void answer_page(struct request *r, const struct problem_kind *kind, const char *responsible)
 {
     struct buffer out CLEANUP_BUFFER;
     size_t len;
@@ -133,8 +133,8 @@ static void answer_page(struct request *r, const struct problem_kind *kind, cons
     buffer_printf(
         &out,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title></head>\n"
-        "<body><h1>%s</h1>\n<p>Problem <code>%s</code>, HTTP status %d, fault: %s.</p>\n<p>",
-        kind->title, kind->title, kind->code, kind->status, fault);
+        "<body><h1>%s</h1>\n<p>Problem <code>%s</code>, HTTP status %d. Who has to act: %s.</p>\n<p>",
+        kind->title, kind->title, kind->code, kind->status, responsible);
     add_escaped(&out, kind->advice);
     buffer_add_str(&out, "</p></body></html>\n");
     char *text = buffer_take(&out, &len);
@@ -157,7 +157,7 @@ struct problem *handle_problem(struct request *r)
     const char *accept = r->http.headers.values[HEADER_ACCEPT];
     if (!accept || accept_quality(accept, "text/html") <= accept_quality(accept, TYPE_JSON))
         return answer_with_public_document(r, doc);
-    answer_page(r, kind, json_str(doc, "fault"));
+    answer_page(r, kind, json_str(doc, "responsible"));
     json_decref(doc);
     return NULL;
 }

@@ -14,7 +14,7 @@ struct counts {
     int64_t total, managed, stale, drifted, settling, expired, expiring;
     int64_t by_phase[PHASE_MAX_];
     int64_t by_health[HEALTH_MAX_];
-    json_t *by_version;
+    json_t *by_kubernetes_version;
     json_t *by_project;
 };
 
@@ -43,7 +43,7 @@ static void add_group(struct counts *n, const struct cluster_group *group)
         n->expired += group->total;
     else if (group->expires_at && group->expires_at - n->now <= SOON_US)
         n->expiring += group->total;
-    add_to(n->by_version, group->version_line, group->total);
+    add_to(n->by_kubernetes_version, group->version_line, group->total);
     add_to(n->by_project, group->project, group->total);
 }
 
@@ -89,7 +89,7 @@ static json_t *render_summary(const struct counts *n, int64_t open, int64_t froz
     json_set_int(doc, "total", n->total);
     json_set_take(doc, "by_phase", phases);
     json_set_take(doc, "by_health", healths);
-    json_set_take(doc, "by_version", n->by_version);
+    json_set_take(doc, "by_kubernetes_version", n->by_kubernetes_version);
     json_set_take(doc, "by_project", n->by_project);
     json_set_int(doc, "managed", n->managed);
     json_set_int(doc, "unmanaged", n->total - n->managed);
@@ -105,8 +105,9 @@ static json_t *render_summary(const struct counts *n, int64_t open, int64_t froz
 
 struct problem *handle_summary(struct request *r)
 {
-    struct counts n = {
-        .now = env_wall(r->api->options.env), .by_version = json_object(), .by_project = json_object()};
+    struct counts n = {.now = env_wall(r->api->options.env),
+                       .by_kubernetes_version = json_object(),
+                       .by_project = json_object()};
     const struct config *config = api_config(r->api);
     for (size_t i = 0; i < config->project_count; i++)
         if (is_asked_for(r, config->projects[i].name))

@@ -106,15 +106,15 @@ static bool has_same_operation(const json_t *a, const json_t *b)
 /*
  * Returns the word for the result of a PUT. "unchanged" requires that the operation is the same as before,
  * because a new operation corrects drift. There is one exception: an operation that waits for another
- * operation is shown only in the answer to the PUT. Then an equal version means "unchanged".
+ * operation is shown only in the answer to the PUT. Then an equal revision means "unchanged".
  */
 static const char *result_of(const json_t *before, const json_t *after)
 {
     if (!before || !mem_same_str(json_str(before, "id"), json_str(after, "id")))
         return "created"; /* a new id: the old record was of a cluster that was never created */
     bool adopted = !json_bool(before, "managed", true) && json_bool(after, "managed", true);
-    bool same_version = json_int(before, "version", -1) == json_int(after, "version", -2);
-    bool same = is_alike(before, after) && !adopted && (has_same_operation(before, after) || same_version);
+    bool same_revision = json_int(before, "revision", -1) == json_int(after, "revision", -2);
+    bool same = is_alike(before, after) && !adopted && (has_same_operation(before, after) || same_revision);
     return same ? "unchanged" : "configured";
 }
 

@@ -65,6 +65,13 @@ static char *number_text(const json_t *object, const char *name)
     return number < 0 ? NULL : mem_printf("%" PRId64, number);
 }
 
+static char *memory_text(int64_t mib)
+{
+    if (mib < 0)
+        return NULL;
+    return mib % 1024 ? mem_printf("%" PRId64 " MiB", mib) : mem_printf("%" PRId64 " GiB", mib / 1024);
+}
+
 static void print_types(const struct cli *cli, const json_t *catalog)
 {
     struct table *table CLEANUP_TABLE = table_new(type_columns);
@@ -74,7 +81,7 @@ static void print_types(const struct cli *cli, const json_t *catalog)
         table_add(table, json_str(type, "name"), STYLE_PLAIN);
         table_add_take(table, number_text(type, "cpus"), STYLE_PLAIN);
         table_add_take(table, number_text(type, "gpus"), STYLE_PLAIN);
-        table_add(table, json_str(type, "memory"), STYLE_PLAIN);
+        table_add_take(table, memory_text(json_int(type, "memory_mib", -1)), STYLE_PLAIN);
         table_add(table, json_str(type, "architecture"), STYLE_PLAIN);
         table_add(table, json_bool(type, "usable", true) ? "yes" : "no", STYLE_PLAIN);
     }

@@ -53,52 +53,38 @@ char *labels_text(const json_t *labels)
     return buffer_take(&text, NULL);
 }
 
-json_t *cluster_summary(const json_t *cluster)
+bool cluster_is_busy(const json_t *cluster)
 {
-    const json_t *status = json_obj(cluster, "status"), *observed = json_obj(cluster, "observed");
-    if (!status)
-        return json_deep_copy(cluster);
-    json_t *summary = json_copy((json_t *)(uintptr_t)cluster);
-    static const char *const of_status[] = {"phase", "health", "progress", "message", "stale", "observed_at"};
-    for (size_t i = 0; i < ARRAY_LEN(of_status); i++)
-        (void)json_object_set(summary, of_status[i], json_object_get(status, of_status[i]));
-    json_set_str(summary, "kubernetes_version", json_str(observed, "kubernetes_version"));
-    json_set_int(summary, "node_pools", (int64_t)json_array_size(json_arr(observed, "node_pools")));
-    json_set_bool(summary, "drifted", json_array_size(json_arr(cluster, "drift")) > 0);
-    return summary;
-}
-
-bool cluster_is_busy(const json_t *summary)
-{
-    const char *status = json_str_or(json_obj(summary, "operation"), "status", "");
+    const char *status = json_str_or(json_obj(cluster, "operation"), "status", "");
     return strcmp(status, "pending") == 0 || strcmp(status, "running") == 0;
 }
 
 /* Returns the message with a prefix: "(stale)" when the data is stale; otherwise, while an operation is open,
  * its progress in percent; otherwise no prefix. */
-static char *message_of(const json_t *summary)
+static char *message_of(const json_t *cluster)
 {
-    const json_t *operation = json_obj(summary, "operation");
-    const char *message = json_str(summary, "message");
-    bool open = cluster_is_busy(summary);
-    if (json_bool(summary, "stale", false))
+    const json_t *operation = json_obj(cluster, "operation"), *status = json_obj(cluster, "status");
+    const char *message = json_str(status, "message");
+    if (json_bool(status, "stale", false))
         return mem_printf("(stale) %s", message ? message : "");
-    return open ? mem_printf("%" PRId64 "%% %s", json_int(operation, "progress", 0), message ? message : "")
-                : mem_strdup(message);
+    return cluster_is_busy(cluster)
+               ? mem_printf("%" PRId64 "%% %s", json_int(operation, "progress", 0), message ? message : "")
+               : mem_strdup(message);
 }
 
-static void add_wide(const struct cli *cli, struct table *table, const json_t *summary)
+static void add_wide(const struct cli *cli, struct table *table, const json_t *cluster)
 {
-    const json_t *operation = json_obj(summary, "operation");
-    table_add_take(table, mem_printf("%" PRId64, json_int(summary, "node_pools", 0)), STYLE_PLAIN);
-    table_add_take(table, labels_text(json_obj(summary, "labels")), STYLE_PLAIN);
-    table_add(table, json_bool(summary, "drifted", false) ? "yes" : "no", STYLE_PLAIN);
+    const json_t *operation = json_obj(cluster, "operation");
+    table_add_take(table, mem_printf("%" PRId64, json_int(cluster, "node_pool_count", 0)), STYLE_PLAIN);
+    table_add_take(table, labels_text(json_obj(cluster, "labels")), STYLE_PLAIN);
+    table_add(table, json_bool(cluster, "drifted", false) ? "yes" : "no", STYLE_PLAIN);
     table_add_take(table,
                    operation ? mem_printf("%s %s", json_str_or(operation, "type", "?"),
                                           json_str_or(operation, "status", "?"))
                              : NULL,
                    STYLE_PLAIN);
-    table_add_take(table, when_column(cli, json_str(summary, "observed_at")), STYLE_PLAIN);
+    table_add_take(table, when_column(cli, json_str(json_obj(cluster, "status"), "observed_at")),
+                   STYLE_PLAIN);
 }
 
 /* The columns whose words change during --watch, which are as wide as their longest word. */
@@ -114,24 +100,24 @@ struct table *clusters_table(bool is_wide)
 
 void clusters_add(const struct cli *cli, struct table *table, bool is_wide, const json_t *cluster)
 {
-    json_t *summary CLEANUP_JSON = cluster_summary(cluster);
-    const char *phase = json_str_or(summary, "phase", "unknown"), *health = json_str(summary, "health");
-    table_add(table, json_str(summary, "project"), STYLE_PLAIN);
-    table_add(table, json_str(summary, "name"), STYLE_PLAIN);
+    const json_t *status = json_obj(cluster, "status");
+    const char *phase = json_str_or(status, "phase", "unknown"), *health = json_str(status, "health");
+    table_add(table, json_str(cluster, "project"), STYLE_PLAIN);
+    table_add(table, json_str(cluster, "name"), STYLE_PLAIN);
     table_add(table, phase, phase_style(phase));
     table_add(table, health, mem_same_str(health, "unhealthy") ? STYLE_BAD : STYLE_PLAIN);
-    table_add(table, json_str(summary, "kubernetes_version"), STYLE_PLAIN);
-    table_add_take(table, when_column(cli, json_str(summary, "created_at")), STYLE_PLAIN);
+    table_add(table, json_str(cluster, "kubernetes_version"), STYLE_PLAIN);
+    table_add_take(table, when_column(cli, json_str(cluster, "created_at")), STYLE_PLAIN);
     if (is_wide)
-        add_wide(cli, table, summary);
-    table_add_take(table, message_of(summary), STYLE_PLAIN);
+        add_wide(cli, table, cluster);
+    table_add_take(table, message_of(cluster), STYLE_PLAIN);
 }
 
 /* ---- list ---- */
 
 /* Flags with the same name as a query parameter, except that - becomes _. */
-static const char *const filters[] = {"phase",  "health",  "version", "label",          "q",
-                                      "region", "managed", "sort",    "expiring-before"};
+static const char *const filters[] = {"phase",   "health", "kubernetes-version", "label", "q", "region",
+                                      "managed", "sort",   "expiring-before"};
 
 static void add_filters(const struct cli *cli, struct api_target *target)
 {

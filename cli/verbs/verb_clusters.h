@@ -8,14 +8,12 @@
 
 struct table;
 
-/* Returns the table of `list`. A row is made from a whole cluster or from a summary. */
+/* Returns the table of `list`. A row is made from a whole cluster or from its short form. */
 struct table *clusters_table(bool is_wide);
 void clusters_add(const struct cli *cli, struct table *table, bool is_wide, const json_t *cluster);
 
-/* Makes a summary from a complete cluster, or copies a summary. The caller owns the result. */
-json_t *cluster_summary(const json_t *cluster);
 /* Whether an operation is open. */
-bool cluster_is_busy(const json_t *summary);
+bool cluster_is_busy(const json_t *cluster);
 
 /* Returns the colour in which a phase is printed. */
 enum style phase_style(const char *phase);

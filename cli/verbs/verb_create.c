@@ -84,7 +84,7 @@ static bool add_labels(const struct cli *cli, json_t *body)
 
 static bool add_flags(const struct cli *cli, json_t *body)
 {
-    const char *version = parsed_text(cli->parsed, "version"), *pool;
+    const char *version = parsed_text(cli->parsed, "kubernetes-version"), *pool;
     if (version)
         json_set_str(member_object(body, "spec"), "kubernetes_version", version);
     for (size_t n = 0; (pool = parsed_nth(cli->parsed, "pool", n)); n++) {

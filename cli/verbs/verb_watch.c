@@ -57,8 +57,9 @@ bool watch_is_possible(const struct cli *cli)
 
 /* ---- the members whose change is shown ---- */
 
-static const char *const shown_narrow[] = {"phase", "health", "kubernetes_version", "stale", NULL};
-static const char *const shown_wide[] = {"node_pools", "labels", "drifted", NULL};
+static const char *const shown_of_status[] = {"phase", "health", "stale", NULL};
+static const char *const shown_narrow[] = {"kubernetes_version", NULL};
+static const char *const shown_wide[] = {"node_pool_count", "labels", "drifted", NULL};
 static const char *const shown_documents[] = {"spec", "description", "deletion_protection", "managed", NULL};
 
 static void copy_members(json_t *to, const json_t *from, const char *const *names)
@@ -71,19 +72,20 @@ static void copy_members(json_t *to, const json_t *from, const char *const *name
  * progress of an operation. The caller owns the result. */
 static json_t *essence_of(const struct watch *w, const json_t *cluster)
 {
-    json_t *summary CLEANUP_JSON = cluster_summary(cluster), *essence = json_object();
-    const json_t *operation = json_obj(summary, "operation");
-    bool busy = cluster_is_busy(summary);
-    copy_members(essence, summary, shown_narrow);
+    json_t *essence = json_object();
+    const json_t *operation = json_obj(cluster, "operation"), *status = json_obj(cluster, "status");
+    bool busy = cluster_is_busy(cluster);
+    copy_members(essence, status, shown_of_status);
+    copy_members(essence, cluster, shown_narrow);
     json_set_bool(essence, "busy", busy);
-    json_set_str(essence, "message", busy ? NULL : json_str(summary, "message"));
+    json_set_str(essence, "message", busy ? NULL : json_str(status, "message"));
     if (w->is_wide || !w->table) {
-        copy_members(essence, summary, shown_wide);
+        copy_members(essence, cluster, shown_wide);
         json_set_str(essence, "type", json_str(operation, "type"));
         json_set_str(essence, "status", json_str(operation, "status"));
     }
     if (!w->table) {
-        copy_members(essence, summary, shown_documents);
+        copy_members(essence, cluster, shown_documents);
         json_set_str(essence, "operation", json_str(operation, "id"));
     }
     return essence;
@@ -100,11 +102,12 @@ static bool is_same(const struct watch *w, const json_t *a, const json_t *b)
 /* Returns the row of a deleted cluster: its last state with the phase "deleted". */
 static json_t *as_deleted(const json_t *cluster)
 {
-    static const char *const ended[] = {"status", "operation", "health", "message", "stale", NULL};
-    json_t *row = cluster_summary(cluster);
-    for (const char *const *name = ended; *name; name++)
-        (void)json_object_del(row, *name);
-    json_set_str(row, "phase", "deleted");
+    static const char *const kept[] = {"observed_at", NULL};
+    json_t *row = json_copy((json_t *)(uintptr_t)cluster), *status = json_object();
+    json_set_str(status, "phase", "deleted");
+    copy_members(status, json_obj(cluster, "status"), kept);
+    json_set_take(row, "status", status);
+    (void)json_object_del(row, "operation");
     return row;
 }
 

@@ -50,13 +50,13 @@ test("an event stream is the same in whatever pieces it comes", () => {
   assert.deepEqual(new StreamParser().feed("id: 1\ndata: x\n"), [], "a block ends with an empty line");
 });
 
-const summary = (name: string, more: Partial<ClusterSummary> = {}): ClusterSummary => ({
-  id: name, project: "p", name, managed: true, labels: { team: "web" }, phase: "ready", health: "healthy", trouble_since: null, progress: null,
-  message: null, settling: false,
-  stale: false, drifted: false, issue: null, kubernetes_version: "1.33.7", node_pools: 1, expires_at: null, operation: null, observed_at: null, version: 1,
-  created_at: null, updated_at: null, ...more,
+type More = Partial<Omit<ClusterSummary, "status">> & { status?: Partial<ClusterSummary["status"]> };
+const summary = (name: string, more: More = {}): ClusterSummary => ({
+  id: name, project: "p", name, managed: true, labels: { team: "web" }, drifted: false, issue: null, kubernetes_version: "1.33.7", node_pool_count: 1, expires_at: null,
+  operation: null, revision: 1, created_at: null, updated_at: null, ...more,
+  status: { phase: "ready", health: "healthy", trouble_since: null, progress: null, message: null, summary: "", settling: false, stale: false, observed_at: null, ...more.status },
 });
-const row = (name: string, more: Partial<ClusterSummary> = {}): Row => rowOf(summary(name, more), 0, 0);
+const row = (name: string, more: More = {}): Row => rowOf(summary(name, more), 0, 0);
 
 const everything: Query = { q: "", phase: [], health: [], version: [], project: "", mark: [], trouble: "", sort: "name", reverse: false };
 const NOW = Date.parse("2026-03-01T00:00:00Z");
@@ -68,15 +68,16 @@ const list = (rows: Row[], part: Partial<Query>) => {
 
 test("order and filters", () => {
   const rows = [
-    row("c10"), row("c9"), row("bad", { phase: "failed" }), row("weak", { phase: "degraded" }), row("drift", { drifted: true }),
+    row("c10"), row("c9"), row("bad", { status: { phase: "failed" } }), row("weak", { status: { phase: "degraded" } }), row("drift", { drifted: true }),
     row("old", { expires_at: "2026-02-01T00:00:00Z" }), row("soon", { expires_at: "2026-03-20T00:00:00Z" }), row("late", { expires_at: "2026-06-20T00:00:00Z" }),
-    row("v", { kubernetes_version: "1.9.0" }), row("none", { kubernetes_version: null, phase: "pending" }),
+    row("v", { kubernetes_version: "1.9.0" }), row("none", { kubernetes_version: null, status: { phase: "pending" } }),
   ];
   assert.deepEqual(list(rows, { q: "c" }), ["c9", "c10"], "numbers count as numbers");
   const issue = (severity: "critical" | "warning" | "info", since: string | null = null) => ({ issue: { code: "x", severity, title: "x", since } });
+  const failed = { status: { phase: "failed" as const } };
   const troubled = [
-    row("fine"), row("note", issue("info")), row("works", { phase: "failed", ...issue("warning", "2026-02-01T00:00:00Z") }), row("new", issue("critical", "2026-02-02T00:00:00Z")),
-    row("undated", issue("critical")), row("old", issue("critical", "2026-02-01T00:00:00Z")), row("better", { phase: "failed" }),
+    row("fine"), row("note", issue("info")), row("works", { ...failed, ...issue("warning", "2026-02-01T00:00:00Z") }), row("new", issue("critical", "2026-02-02T00:00:00Z")),
+    row("undated", issue("critical")), row("old", issue("critical", "2026-02-01T00:00:00Z")), row("better", failed),
   ];
   assert.deepEqual(list(troubled, { sort: "trouble" }), ["old", "new", "undated", "works", "note", "better", "fine"], "the worst issue first, then the oldest");
   assert.deepEqual(list(rows, { mark: ["expired", "expiring"] }), ["old", "soon"]);
@@ -95,8 +96,8 @@ test("order and filters", () => {
   }
   assert.deepEqual(list([], { q: "c" }), []);
   assert.deepEqual(list(rows, { phase: ["failed", "degraded"], sort: "phase" }), ["bad", "weak"]);
-  const since = [row("works"), row("day", { trouble_since: "2026-02-28T00:00:00Z" }), row("hour", { trouble_since: "2026-02-28T23:00:00Z" }),
-    row("long", { trouble_since: "2026-02-28T23:50:00Z" }), row("short", { trouble_since: "2026-02-28T23:50:01Z" })];
+  const since = [row("works"), row("day", { status: { trouble_since: "2026-02-28T00:00:00Z" } }), row("hour", { status: { trouble_since: "2026-02-28T23:00:00Z" } }),
+    row("long", { status: { trouble_since: "2026-02-28T23:50:00Z" } }), row("short", { status: { trouble_since: "2026-02-28T23:50:01Z" } })];
   assert.deepEqual(list(since, { trouble: "10m" }), ["day", "hour", "long"]);
   assert.deepEqual(list(since, { trouble: "1h" }), ["day", "hour"]);
   assert.deepEqual(list(since, { trouble: "1d" }), ["day"]);
@@ -127,7 +128,7 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
     asked.push(at.pathname + at.search);
     if (refused) return refused;
     if (at.pathname === "/v1/summary") return Response.json({ total: clusters.length, by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 },
-      by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
+      by_kubernetes_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0, unmanaged: 0 });
     const found = clusters.filter((one) => one.name.includes(at.searchParams.get("q") ?? ""));
     const text = JSON.stringify({ items: found.slice(begin, end), next_cursor: end < found.length ? String(end) : null });
     const ETag = `"${createHash("sha256").update(text).digest("hex")}"`;
@@ -139,7 +140,7 @@ function serve(clusters: ClusterSummary[], refuses: (url: URL) => Response | und
   return asked;
 }
 
-const clustersOf = (text: string, more: Partial<ClusterSummary> = {}) => text.split(" ").map((name) => summary(name, more));
+const clustersOf = (text: string, more: More = {}) => text.split(" ").map((name) => summary(name, more));
 const shownNames = () => order.shown.value.map((key) => key.slice(2)).join(" ");
 
 test("a refusal of a request that the end of the session overtook is not reported", async () => {
@@ -219,8 +220,8 @@ test("the first clusters are shown before all are there, with the totals of the 
   serve(clustersOf("a b c"));
   await readAll();
   assert.deepEqual([load.value.state, rows.size], ["loaded", 3]);
-  put(summary("a", { version: 0, phase: "failed" }), null);
-  assert.equal(rows.get("p/a")?.phase, "ready", "an older version is left out");
+  put(summary("a", { revision: 0, status: { phase: "failed" } }), null);
+  assert.equal(rows.get("p/a")?.status.phase, "ready", "an older revision is left out");
 });
 
 test("a repeated read of all clusters brings only the pages that have changed", async (t) => {
@@ -235,7 +236,7 @@ test("a repeated read of all clusters brings only the pages that have changed", 
     await readAll();
     return pagesOf(asked);
   };
-  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { version: 2, phase: "failed" }) : one));
+  const five = clustersOf("a b c d e"), other = five.map((one) => (one.name === "d" ? summary("d", { revision: 2, status: { phase: "failed" } }) : one));
   assert.equal(await read(five), "ACE");
   const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
   await rest();
@@ -245,16 +246,16 @@ test("a repeated read of all clusters brings only the pages that have changed", 
   assert.equal(revision.value, painted, "nothing is painted");
   assert.ok(before.every((one) => rows.get(one.key) === one), "no row is made again");
   assert.equal(await read(other), "aCe");
-  assert.equal(rows.get("p/d")?.phase, "failed");
+  assert.equal(rows.get("p/d")?.status.phase, "failed");
 
-  toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "a", phase: "updating", version: 9 } } as unknown as Event]);
-  assert.equal(rows.get("p/a")?.phase, "updating");
+  toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "a", phase: "updating", revision: 9 } } as unknown as Event]);
+  assert.equal(rows.get("p/a")?.status.phase, "updating");
   assert.equal(await read(other), "Ace", "an event has changed a row, and the server still has the page of before");
-  assert.equal(rows.get("p/a")?.phase, "ready");
-  put(summary("b", { version: 9, stale: true }), null);
+  assert.equal(rows.get("p/a")?.status.phase, "ready");
+  put(summary("b", { revision: 9, status: { stale: true } }), null);
   assert.equal(await read(other), "Ace", "another read has brought a row");
-  assert.equal(rows.get("p/b")?.stale, false);
-  put(summary("b", { observed_at: "2026-11-27T10:00:00Z" }), null);
+  assert.equal(rows.get("p/b")?.status.stale, false);
+  put(summary("b", { status: { observed_at: "2026-11-27T10:00:00Z" } }), null);
   assert.equal(await read(other), "ace", "another read has brought the same row");
   remove("p/e");
   assert.equal(await read(other), "acE", "a row is away");
@@ -276,14 +277,14 @@ test("an event during the read of its page is not lost", async (t) => {
   serve(clustersOf("a b c"));
   await readAll();
   const asked = serve(clustersOf("a b c"), (url) => {
-    if (url.searchParams.get("cursor")) toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "c", phase: "failed", version: 2 } } as unknown as Event]);
+    if (url.searchParams.get("cursor")) toStore.events([{ type: "cluster.updated", data: { project: "p", cluster: "c", phase: "failed", revision: 2 } } as unknown as Event]);
     return undefined;
   });
   await readAll();
   assert.ok(asked.every((one) => one.endsWith(" 304")), asked.join());
-  assert.equal(rows.get("p/c")?.phase, "failed");
-  const again = serve([...clustersOf("a b"), summary("c", { version: 2, phase: "failed", message: "m" })]);
-  while (rows.get("p/c")?.message !== "m") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(rows.get("p/c")?.status.phase, "failed");
+  const again = serve([...clustersOf("a b"), summary("c", { revision: 2, status: { phase: "failed", message: "m" } })]);
+  while (rows.get("p/c")?.status.message !== "m") await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(again, ["/v1/projects/p/clusters?fields=summary&limit=1000&q=c"], "the row is read alone");
 });
 
@@ -292,11 +293,11 @@ test("many changes at once are read in one page, and few of them one by one", as
   const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
   serve(clustersOf(names.join(" ")));
   await readAll();
-  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { version: 2, phase: "updating" }));
-  const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", version: 2 } }) as unknown as Event));
+  const asked = serve(clustersOf(names.slice(0, 39).join(" "), { revision: 2, status: { phase: "updating" } }));
+  const change = (...some: string[]) => toStore.events(some.map((cluster) => ({ type: "cluster.updated", data: { project: "p", cluster, phase: "failed", revision: 2 } }) as unknown as Event));
   change(...names.slice(0, 20));
-  assert.equal(rows.get("p/c0")?.phase, "failed", "the data of the event is there at once");
-  while (rows.get("p/c0")?.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(rows.get("p/c0")?.status.phase, "failed", "the data of the event is there at once");
+  while (rows.get("p/c0")?.status.phase !== "updating") await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(asked.splice(0), ["/v1/clusters?fields=summary&sort=-updated_at&limit=40"]);
 
   change(...names.slice(20));
@@ -312,7 +313,7 @@ test("the server begins with the clusters that the table begins with", () => {
   assert.deepEqual(first({ sort: "changed", q: " Web " }), [["sort", "-updated_at"], ["q", "Web"]]);
   assert.deepEqual(first({ sort: "changed", reverse: true, q: "two words" }), [["sort", "updated_at"]], "the server takes several words as one text");
   assert.deepEqual(first({ sort: "expires", reverse: true }), [["sort", "-expires_at"]]);
-  const counts = countsOf({ by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 }, by_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0,
+  const counts = countsOf({ by_phase: { ready: 4, failed: 1, pending: 0 }, by_health: { healthy: 5 }, by_kubernetes_version: { "1.33": 5 }, expired: 1, expiring_30d: 0, drifted: 2, stale: 0,
     unmanaged: 0 } as unknown as ClusterCounts);
   assert.deepEqual(Object.values(counts).map((some) => [...some]), [[["ready", 4], ["failed", 1]], [["healthy", 5]], [["1.33", 5]], [["expired", 1], ["drifted", 2]]]);
 });

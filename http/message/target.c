@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/near_word.h"
 #include "base/timefmt.h"
+#include "model/former_names.h"
 #include "model/problem.h"
 
 /* ---- the path ---- */
@@ -251,7 +252,7 @@ static void read_text(struct target_reading *in, unsigned id, const char *text)
         fault(in, rule->name, "bad_length", NULL, detail);
         return;
     }
-    const char *wrong = rule->check ? rule->check(text, &valid) : NULL;
+    char *wrong CLEANUP_FREE = rule->check ? rule->check(text, &valid) : NULL;
     if (wrong)
         fault(in, rule->name, "wrong_form", valid, wrong);
 }
@@ -349,6 +350,15 @@ struct problem *query_refuse_target(const char *target)
     return problem;
 }
 
+/* Takes over `known`. */
+static void fault_unknown_name(struct target_reading *in, const char *name, json_t *known)
+{
+    char *renamed CLEANUP_FREE = former_name_fault(FORMER_PARAMETER, name, known);
+    char *hint CLEANUP_FREE = word_hint(name, known);
+    char *unknown CLEANUP_FREE = mem_printf("is not a parameter of this operation%s", hint);
+    fault(in, name, renamed ? FORMER_NAME_CODE : "unknown_parameter", known, renamed ? renamed : unknown);
+}
+
 static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind ATTR_UNUSED, const char *key,
                                      size_t key_len, const char *value, size_t value_len)
 {
@@ -369,9 +379,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind ATTR_UNU
         for (unsigned i = 0; i < in->rule_count; i++)
             if (in->known & UINT64_C(1) << i)
                 json_append_take(known, json_string(in->rules[i].name));
-        char *hint CLEANUP_FREE = word_hint(name, known);
-        char *text_of_fault CLEANUP_FREE = mem_printf("is not a parameter of this operation%s", hint);
-        fault(in, name, "unknown_parameter", known, text_of_fault);
+        fault_unknown_name(in, name, known);
     }
     if (id < 0)
         free(text);

@@ -50,8 +50,8 @@ struct query_rule {
     int64_t min, max, fallback;
     int (*from_name)(const char *name);
     const char *(*to_name)(int value);
-    /* For texts: returns NULL or the fault, a static text; may also return the valid values. */
-    const char *(*check)(const char *text, json_t **ret_valid);
+    /* For texts: returns NULL or the fault, which the caller frees; may also return the valid values. */
+    char *(*check)(const char *text, json_t **ret_valid);
     bool repeats; /* for texts: the parameter may be given several times */
     bool single;  /* for enums: only one name is accepted, because several names have no meaning together */
 };

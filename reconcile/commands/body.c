@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/near_word.h"
 #include "base/text.h"
+#include "model/former_names.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
@@ -28,8 +29,12 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
         for (size_t i = 0; i < count; i++)
             json_append_take(valid, json_string(known[i]));
         char *here CLEANUP_FREE = json_pointer_to("#", name);
+        char *renamed CLEANUP_FREE = former_name_fault(FORMER_MEMBER, name, valid);
         char *hint CLEANUP_FREE = word_hint(name, valid);
-        BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here%s", hint);
+        if (renamed)
+            BODY_FAULT(faults, here, FORMER_NAME_CODE, valid, "%s", renamed);
+        else
+            BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here%s", hint);
     }
 }
 

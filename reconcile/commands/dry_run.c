@@ -148,7 +148,8 @@ static void preview_create(struct walk *walk)
         spec_warn(warnings, "#/name", "name_unchecked",
                   "Cleura did not report whether the name is free; names are unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
-    spec_warn_of_quota(warnings, use, cmd->facts.quota);
+    json_t *shares CLEANUP_JSON = spec_quota_shares(pools, &context);
+    spec_warn_of_quota(warnings, use, cmd->facts.quota, json_arr(spec, "node_pools"), shares);
     reply_forecast(
         cmd, true,
         &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});

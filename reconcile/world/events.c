@@ -86,7 +86,7 @@ static json_t *cluster_data(const struct entity *e, enum phase previous, const s
     json_set_str(data, "phase", phase_name(c->phase));
     json_set_str(data, "previous_phase", phase_name(previous));
     json_set_str(data, "operation_id", op ? op->id : NULL);
-    json_set_int(data, "version", c->version + 1); /* save_entity sets this version in the same change set */
+    json_set_int(data, "revision", c->version + 1); /* save_entity sets this number in the same change set */
     json_set_str(data, "url", url);
     json_set_str(data, "message", message);
     const struct trouble trouble = entity_trouble(e, c, e->op);

@@ -98,10 +98,12 @@ static bool has_table(const struct inspection *look, const char *name)
     return found;
 }
 
+#define SUBSCRIPTIONS "subscriptions"
+
 static void print_counts(struct inspection *look)
 {
-    static const char *const tables[] = {"clusters", "operations", "events",   "subscriptions", "deliveries",
-                                         "tokens",   "accounts",   "projects", "replays",       "audit"};
+    static const char *const tables[] = {"clusters", "operations", "events",   SUBSCRIPTIONS, "deliveries",
+                                         "tokens",   "accounts",   "projects", "replays",     "audit"};
     const char *between = "";
     (void)fprintf(look->out, "rows       ");
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
@@ -109,7 +111,9 @@ static void print_counts(struct inspection *look)
             continue;
         char *CLEANUP_FREE sql = mem_printf("SELECT count(*) FROM %s", tables[i]);
         char *CLEANUP_FREE count = handle_text(look->conn, sql);
-        (void)fprintf(look->out, "%s%s %s", between, tables[i], count ? count : "cannot be counted");
+        /* Users know only the word webhook. */
+        const char *name = strcmp(tables[i], SUBSCRIPTIONS) != 0 ? tables[i] : "webhooks";
+        (void)fprintf(look->out, "%s%s %s", between, name, count ? count : "cannot be counted");
         look->found[DAMAGED] |= !count;
         between = ", ";
     }

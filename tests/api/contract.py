@@ -33,7 +33,7 @@ ANYWHERE = (405, 408, 414, 417, 429, 431, 500, 501)
 
 # Problem types that are registered by IANA (HT-44).
 REGISTERED_TYPES = {code: "https://iana.org/assignments/http-problem-types#" + name
-                    for code, name in (("quota_exceeded", "quota-exceeded"), ("overloaded", "temporary-reduced-capacity"))}
+                    for code, name in (("request_quota_exceeded", "quota-exceeded"), ("overloaded", "temporary-reduced-capacity"))}
 
 
 def resolve(node):

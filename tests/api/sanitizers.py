@@ -23,6 +23,7 @@ NOT_REPEATED = {
     "test_hot_path.py": "counts instructions of the release build",
     "test_iac.py": "requests that test_lifecycle.py and test_contract.py make",
     "test_layout.py": "sources",
+    "test_names.py": "sources",
     "test_operators_day.py": "a page",
     "test_outcomes.py": "the runner of the tests",
     "test_prometheus.py": "rules and a dashboard for foreign programs",

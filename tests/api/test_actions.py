@@ -86,6 +86,9 @@ def test_sub_resources_are_shared_and_leave_nothing(sim, shootd):
     assert len(sim.requests("ssh_key")) == 1
     answer = shootd.http.get(path + "/monitoring")
     assert answer.headers["Cache-Control"] == "no-store"
+    nodes = shootd.http.get(path + "/nodes").json()["items"]
+    whole = ("memory_bytes_used", "memory_bytes_allocatable", "pods")
+    assert nodes and all(type(node[name]) is int and node[name] > 0 for node in nodes for name in whole), nodes
     shootd.stop()
     stored = b"".join(f.read_bytes() for f in shootd.state.rglob("*") if f.is_file())
     for secret in secrets:

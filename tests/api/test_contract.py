@@ -405,7 +405,7 @@ def test_life_of_everything(pair, client, checker):
     tag = client.get("/v1/issues").headers["ETag"]
     assert client.get("/v1/issues", headers={"If-None-Match": tag}).status_code == 304
     assert client.get("/v1/issues", headers={"If-Match": '"other"'}).status_code == 412
-    short = client.get(clusters, params={"fields": "summary", "sort": "-version,name", "label": "team=web", "expiring_before": "9999d"})
+    short = client.get(clusters, params={"fields": "summary", "sort": "-kubernetes_version,name", "label": "team=web", "expiring_before": "9999d"})
     assert short.status_code == 200 and client.get("/v1/clusters", params={"fields": "summary"}).status_code == 200
     wait_until(lambda: client.get("/v1/clusters", headers={
         "If-None-Match": client.get("/v1/clusters").headers["ETag"]}).status_code == 304, what="a calm page")
@@ -686,11 +686,11 @@ def test_outage_answers_validate(directory, checker):
             sim.fault("kubeconfig_v3", "status", status=500, count=0)
             sim.fault("kubeconfig", "status", status=500, count=0)
             refused = client.get(d.clusters_path("dev") + "/kubeconfig")
-            assert refused.status_code in (502, 503) and refused.json()["fault"] == "upstream", refused.text
+            assert refused.status_code in (502, 503) and refused.json()["responsible"] == "cleura", refused.text
             sim.clear_faults()
             sim.post("down", down=True)
             refused = client.get(d.clusters_path("dev") + "/kubeconfig?ttl_seconds=7200")
-            assert refused.status_code in (502, 503, 504) and refused.json()["fault"] == "upstream", refused.text
+            assert refused.status_code in (502, 503, 504) and refused.json()["responsible"] == "cleura", refused.text
             assert client.get("/readyz").status_code == 200, "an outage of Cleura does not make it unready"
             wait_until(lambda: client.get("/v1/projects/team-a").json()["upstream"]["last_error"])
             wait_until(lambda: client.get(d.clusters_path("dev")).json()["status"]["stale"], what="stale")
@@ -727,8 +727,8 @@ def test_docs_show_every_path():
 def test_docs_list_every_problem_code():
     """docs/problems.md and model/problem.h have the same codes."""
     header = re.sub(r"\\\n", "", (ROOT / "model/problem.h").read_text())
-    rows = re.findall(r'X\(([A-Z_0-9]+),\s*"([a-z_0-9]+)",\s*(\d+),\s*"([^"]*)",\s*FAULT_([A-Z]+),\s*"([^"]*)"\)', header)
-    wanted = [[code, status, title, fault.lower(), advice] for _, code, status, title, fault, advice in rows]
+    rows = re.findall(r'X\(([A-Z_0-9]+),\s*"([a-z_0-9]+)",\s*(\d+),\s*"([^"]*)",\s*([A-Z]+),\s*"([^"]*)"\)', header)
+    wanted = [[code, status, title, who.lower(), advice] for _, code, status, title, who, advice in rows]
     assert len(wanted) == len(re.findall(r'X\([A-Z_0-9]+,\s*"', header)) > 30
     page = (ROOT / "docs/problems.md").read_text()
     told = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
@@ -742,16 +742,16 @@ def test_types_of_problems_lead_to_their_meaning(client, pair, checker):
     rows = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
             for line in page.splitlines() if re.match(r"\| `[a-z_0-9]+` \|", line)]
     nobody = checker.client(pair[1], "")
-    for code, status, title, fault, advice in rows:
+    for code, status, title, responsible, advice in rows:
         told = nobody.get("/problems/" + code)
         assert told.status_code == 200 and told.headers["Content-Type"] == "application/json"
         body = told.json()
-        assert body.pop("type") in ("/problems/" + code,) or code in ("quota_exceeded", "overloaded")
-        assert body == {"code": code, "status": int(status), "title": title, "fault": fault, "advice": advice}
+        assert body.pop("type") in ("/problems/" + code,) or code in ("request_quota_exceeded", "overloaded")
+        assert body == {"code": code, "status": int(status), "title": title, "responsible": responsible, "advice": advice}
         shown = nobody.get("/problems/" + code, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         assert shown.headers["Content-Type"].startswith("text/html") and "Accept" in shown.headers["Vary"]
         text = html.unescape(re.sub(r"<[^>]*>", "", shown.text))
-        assert all(word in text for word in (code, status, title, fault, advice)), text
+        assert all(word in text for word in (code, status, title, responsible, advice)), text
         assert shown.headers["Content-Security-Policy"] == "default-src 'none'"
     nobody.close()
     refused = client.get("/v1/projects/none")

@@ -54,7 +54,7 @@ def test_five_verbs(shoot, pair, tmp_path):
     assert good(shoot("list")).split() == ["NAME", "PHASE", "HEALTH", "VERSION", "MESSAGE"]
     spec = tmp_path / "spec.json"
     spec.write_text('{"node_pools": [{"name": "work", "maximum": 2}]}')
-    assert re.fullmatch(r"dev: accepted as op_\w{26}\n", good(shoot("create", "dev", "--version", "1.33", "--spec", f"@{spec}")))
+    assert re.fullmatch(r"dev: accepted as op_\w{26}\n", good(shoot("create", "dev", "--kubernetes-version", "1.33", "--spec", f"@{spec}")))
     told = shoot("wait", "dev")
     assert "dev: create succeeded\n" == good(told) and "create 100%" in told.stderr
     assert good(shoot("wait", "dev")) == "dev: ready\n", "nothing is under way"
@@ -93,9 +93,9 @@ def test_a_wait_has_an_end(shoot, pair):
 
 
 def test_refusals_say_what_would_be_valid(shoot):
-    refused(shoot("create", "x", "--version", "1.99"), REFUSED, "#/spec/kubernetes_version: '1.99' is not offered", "1.33.7",
+    refused(shoot("create", "x", "--kubernetes-version", "1.99"), REFUSED, "#/spec/kubernetes_version: '1.99' is not offered", "1.33.7",
             "Correct every member named in errors.", "[req_")
-    told = refused(shoot("create", "Bad", "--version", "1.99"), REFUSED, "#/name")
+    told = refused(shoot("create", "Bad", "--kubernetes-version", "1.99"), REFUSED, "#/name")
     assert "#/spec/kubernetes_version" in told, "all faults at once"
     refused(shoot("delete", "none"), REFUSED, "none: Cluster not found")
     refused(shoot("kubeconfig", "none"), REFUSED, "Cluster not found")
@@ -150,7 +150,7 @@ def test_another_server_is_no_success(shoot, kind, line):
 @pytest.mark.parametrize("arguments, words", [
     ((), "Exit codes"), (("dance",), "no verb 'dance'"), (("create",), "needs the name"),
     (("list", "dev"), "unexpected argument 'dev'"), (("wait", "a", "b"), "unexpected argument 'b'"),
-    (("delete", "dev", "--force"), "no option --force"), (("create", "dev", "--version"), "--version needs a value"),
+    (("delete", "dev", "--force"), "no option --force"), (("create", "dev", "--kubernetes-version"), "--kubernetes-version needs a value"),
     (("create", "dev", "--spec", "{"), "not a JSON object"), (("create", "dev", "--spec", "[1]"), "not a JSON object"),
     (("create", "dev", "--spec", "@/nonexistent"), "/nonexistent"), (("wait", "../tokens"), "is not a name"),
 ])

@@ -12,7 +12,7 @@ from harness import wait_until
 def counted(d):
     """The chips of health, version and expiry, by the API."""
     counts = d.http.get("/v1/summary").json()
-    some = [*((health.capitalize(), n) for health, n in counts["by_health"].items() if n), *counts["by_version"].items()]
+    some = [*((health.capitalize(), n) for health, n in counts["by_health"].items() if n), *counts["by_kubernetes_version"].items()]
     return {f"{word}{n:,}" for word, n in (*some, ("Version expired", counts["expired"]), ("Expires in 30 days", counts["expiring_30d"]))}
 
 
@@ -407,7 +407,7 @@ def test_clusters_in_trouble_for_some_time(world):
     """They appear by themselves when their trouble has lasted for so long."""
     d = world.d
     since = d.wait_phase("broken", "failed")["status"]["trouble_since"]
-    assert since and d.http.get("/v1/clusters", params={"fields": "summary", "phase": "ready"}).json()["items"][0]["trouble_since"] is None
+    assert since and d.http.get("/v1/clusters", params={"fields": "summary", "phase": "ready"}).json()["items"][0]["status"]["trouble_since"] is None
     seen = world.run("trouble", """
       await page.addInitScript((since) => {
         window.late = 0;

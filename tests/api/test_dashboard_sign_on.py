@@ -99,7 +99,7 @@ def test_a_server_that_cannot_answer_now_ends_no_session(world):
     once = """
       let left = 2;
       await page.route(/\\/v1\\/whoami$/, (route) => left-- > 0 ? route.fulfill({ status: args.status, contentType: "application/problem+json",
-        body: JSON.stringify({ type: "about:blank", title: "Busy", status: args.status, code: args.code, detail: "Later", fault: "service", advice: "", request_id: "r" }) })
+        body: JSON.stringify({ type: "about:blank", title: "Busy", status: args.status, code: args.code, detail: "Later", responsible: "operator", advice: "", request_id: "r" }) })
         : route.fallback());
     """
     waits = 'await page.getByText("The server cannot answer now").waitFor();'

@@ -22,14 +22,14 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     assert made["valid"] and [s["type"] for s in made["steps"]] == ["bootstrap", "create_shoot"]
     assert {"path": "kubernetes_version", "old": None, "new": "1.33.7"} in made["changes"]
     # One pool with at most 3 nodes, plus one while rolling, of the machine type with 2 cores and 4 GiB.
-    assert made["quota"] == {"before": {"nodes": 0, "cores": 0, "memory_gib": 0, "volume_gib": 0},
-                             "after": {"nodes": 4, "cores": 8, "memory_gib": 16, "volume_gib": 200}}
+    assert made["quota"] == {"before": {"nodes": 0, "cores": 0, "memory_mib": 0, "volume_gib": 0},
+                             "after": {"nodes": 4, "cores": 8, "memory_mib": 16384, "volume_gib": 200}}
     assert d.cluster("dev").status_code == 404 and not d.events()
     assert plan(d, "PUT", "dev", json={})["steps"][-1]["type"] == "create_shoot"
 
     pools = [{"name": "a", "maximum": 2}, {"name": "b"}]
     d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33", "node_pools": pools})["operation"]["id"])
-    before, version = len(d.events()), d.cluster("dev").json()["version"]
+    before, revision = len(d.events()), d.cluster("dev").json()["revision"]
     sim.forget()
     wanted = {"kubernetes_version": "1.34", "node_pools": [{"name": "a", "maximum": 3, "machine_type": "b.4c8gb"}, {"name": "c"}]}
     change = plan(d, "PUT", "dev", json={"spec": wanted})
@@ -55,7 +55,7 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     assert gone["destructive"] and [s["type"] for s in gone["steps"]] == ["delete_shoot"]
 
     assert len(d.events()) == before and d.cluster("dev").json()["spec"]["kubernetes_version"] == "1.33"
-    assert d.cluster("dev").json()["version"] - version <= 2, "looks at Cleura only"
+    assert d.cluster("dev").json()["revision"] - revision <= 2, "looks at Cleura only"
     assert not [r for r in sim.requests() if r["method"] != "GET"]
 
 
@@ -129,9 +129,12 @@ def test_the_worst_case_of_all_pools_is_held_to_the_quota(sim, shootd):
     shootd.wait_operation(shootd.create("one", spec=fits)["operation"]["id"])
     assert "quota_exceeded" not in {c for c, _ in warnings(told)}
     two = plan(shootd, "POST", json={"name": "two", "spec": {"node_pools": [machine | {"name": "a", "maximum": limits["instances"] // 2 + 2}]}})
-    exceeded = [w for w in two["warnings"] if w["code"] == "quota_exceeded"]
-    assert exceeded and exceeded[0]["pointer"] == "#/spec/node_pools"
-    assert any(f"the quota allows {limits['instances']}" in w["detail"] and "machines" in w["detail"] for w in exceeded)
+    exceeded = {w["detail"].split(":")[0]: w for w in two["warnings"] if w["code"] == "quota_exceeded"}
+    assert len(exceeded) == len([w for w in two["warnings"] if w["code"] == "quota_exceeded"]), "each resource once"
+    machines = limits["instances"] // 2 * 2 + 1 + 2  # with one additional machine for each pool
+    assert exceeded["machines"]["detail"] == f"machines: {machines} of {limits['instances']} if all pools of the project grow to their maximum"
+    places = {"machines": "maximum", "cores": "machine_type", "memory": "machine_type", "volumes": "volume_size_gib"}
+    assert {what: w["pointer"] for what, w in exceeded.items()} == {what: f"#/spec/node_pools/0/{places[what]}" for what in exceeded}
 
 
 def test_what_breaks_the_monitoring_views_is_reported(shootd):

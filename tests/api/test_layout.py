@@ -39,9 +39,9 @@ MAY_INCLUDE = {
     "simulator": {"base"},
     "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "oidc", "http", "api", "cli"},
 }
-# The HTTP engine may include the problems, and nothing else of the model. Their registry is one list, with its own codes and ours. The
+# The HTTP engine may include the problems and the former names, and nothing else of the model. Each of these is one list, with its own words and ours. The
 # command line may include the words of the contract.
-OF_THE_MODEL = {"http": {"model/problem.h"}, "cli": {"model/names.h", "model/spec_hint.h"}}
+OF_THE_MODEL = {"http": {"model/problem.h", "model/former_names.h"}, "cli": {"model/names.h", "model/spec_hint.h", "model/former_names.h"}}
 FOLDERS = set(MAY_INCLUDE)
 # The files beside each other in one folder, without its subfolders, may include each other and, of their own top folder, the
 # folders in their row.

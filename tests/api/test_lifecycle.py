@@ -226,7 +226,7 @@ def test_trouble_shows_when_it_began(sim, shootd):
     shootd.stop()
     shootd.start()
     brief = shootd.http.get("/v1/clusters", params={"fields": "summary"}).json()["items"][0]
-    assert brief["labels"] == {"team": "web"} and brief["trouble_since"] == since == shootd.cluster("dev").json()["status"]["trouble_since"]
+    assert brief["labels"] == {"team": "web"} and brief["status"]["trouble_since"] == since == shootd.cluster("dev").json()["status"]["trouble_since"]
     assert shootd.http.post(shootd.clusters_path("dev") + "/actions/retry").status_code == 202
     shootd.wait_phase("dev", "ready")
     wait_until(lambda: shootd.cluster("dev").json()["status"]["trouble_since"] is None, what="the end of the trouble")

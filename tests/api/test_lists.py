@@ -95,6 +95,8 @@ def test_ht38_filters(small, params, wanted):
     _, d = small
     found = names(d, **params)
     assert set(found) == wanted and len(found) == len(wanted)
+    for more in ({}, {"limit": 1}, {"sort": "-name", "limit": 1}):
+        assert page(d, **{**params, **more})["total"] == len(wanted), more
     assert names(d, limit=1, sort="name", **{k: v for k, v in params.items() if k != "sort"}) == sorted(wanted)
 
 
@@ -108,10 +110,10 @@ REGIONS = {"team-a": "Sto2", "team-b": "Fra1"}
 SEVERITIES = ["critical", "warning", "info"]
 KEYS = {
     "name": lambda c: c["name"], "project": lambda c: c["project"], "region": lambda c: REGIONS[c["project"]],
-    "phase": lambda c: PHASES.index(c["phase"]),
-    "health": lambda c: ["unhealthy", "unknown", "progressing", "healthy"].index(c["health"]),
-    "version": lambda c: number(c["kubernetes_version"]), "created_at": lambda c: c["created_at"],
-    "updated_at": lambda c: c["updated_at"], "observed_at": lambda c: c["observed_at"],
+    "phase": lambda c: PHASES.index(c["status"]["phase"]),
+    "health": lambda c: ["unhealthy", "unknown", "progressing", "healthy"].index(c["status"]["health"]),
+    "kubernetes_version": lambda c: number(c["kubernetes_version"]), "created_at": lambda c: c["created_at"],
+    "updated_at": lambda c: c["updated_at"], "observed_at": lambda c: c["status"]["observed_at"],
     "expires_at": lambda c: c["expires_at"] or "9999",
     "trouble": lambda c: (SEVERITIES.index(c["issue"]["severity"]), c["issue"]["since"] or "~") if c["issue"] else (len(SEVERITIES), "~"),
 }
@@ -134,7 +136,7 @@ def between_polls(sim, d, check):
     raise AssertionError("it changed all the time")
 
 
-@pytest.mark.parametrize("sort", [*KEYS, *("-" + k for k in KEYS), "phase,-version", "-region,version,-name", "health,project,-created_at,name"])
+@pytest.mark.parametrize("sort", [*KEYS, *("-" + k for k in KEYS), "phase,-kubernetes_version", "-region,kubernetes_version,-name", "health,project,-created_at,name"])
 def test_ht38_orders(small, sort):
     sim, d = small
 
@@ -198,48 +200,87 @@ def test_malformed_filters_say_how_they_are_written(small):
     assert d.http.get("/v1/clusters", params={"created_after": "2026-02-28t00:00:00z"}).status_code == 200
 
 
+SHORT = {tuple(path.split(".")) for path in (
+    "id project name managed labels drifted kubernetes_version node_pool_count expires_at status.phase status.health status.trouble_since status.progress "
+    "status.message status.settling status.observed_at status.stale revision created_at updated_at").split()}
+
+
+def leaves(value, path=()):
+    """(path, value) of each member that is no object; labels are one value."""
+    for name, inner in value.items():
+        if isinstance(inner, dict) and name != "labels":
+            yield from leaves(inner, (*path, name))
+        else:
+            yield (*path, name), inner
+
+
+def at(value, path):
+    for name in path:
+        value = value[name]
+    return value
+
+
 def test_short_form_is_the_long_one_in_short(small):
+    """What the short form has is at the same place in the long form, with the same value."""
     sim, d = small
 
     def is_short():
         full, short = walk(d), walk(d, fields="summary")
         assert [c["id"] for c in full] == [c["id"] for c in short]
         for long, brief in zip(full, short):
-            for key in ("project", "name", "managed", "labels", "version", "created_at", "updated_at"):
-                assert brief[key] == long[key]
-            for key in ("phase", "health", "trouble_since", "progress", "message", "settling", "stale", "observed_at"):
-                assert brief[key] == long["status"][key]
-            assert brief["kubernetes_version"] == long["observed"]["kubernetes_version"]
-            assert brief["node_pools"] == len(long["observed"]["node_pools"])
-            assert brief["drifted"] == bool(long["drift"]) and "spec" not in brief
-            assert (brief["operation"] or {}).get("id") == (long["operation"] or {}).get("id")
+            places = dict(leaves(brief))
+            alone = d.http.get(f"/v1/projects/{brief['project']}/clusters/{brief['name']}").json()
+            assert {path for path in places if path[0] != "operation"} == SHORT and not any(isinstance(value, list) for value in places.values())
+            assert {path: at(long, path) for path in places} == places == {path: at(alone, path) for path in places}
+            assert long["kubernetes_version"] == long["observed"]["kubernetes_version"] and long["node_pool_count"] == len(long["observed"]["node_pools"])
+            assert long["drifted"] == bool(long["drift"])
+        assert any(c["operation"] for c in short) and any(c["operation"] is None for c in short) and any(c["expires_at"] for c in short)
         assert page(d, fields="full") == page(d)
     between_polls(sim, d, is_short)
+
+
+def test_ht37_pages_tell_the_number_of_all(small):
+    """The total is that of the caller's clusters that fit, on each page, whatever the order; a page changes with it."""
+    _, d = small
+    for params in ({}, {"sort": "name"}, {"q": "e"}, {"q": "e", "sort": "-name"}):
+        everything = page(d, **params)
+        seen, cursor = [], None
+        while cursor or not seen:
+            part = page(d, cursor, limit=2, **params)
+            seen, cursor = seen + part["items"], part["next_cursor"]
+            assert part["total"] == len(everything["items"]) == everything["total"], params
+        assert len(seen) == part["total"]
+    assert page(d, project="team-b")["total"] == page(d, project="team-b", region="Fra1")["total"] == 1 and page(d, project="team-a,team-b")["total"] == 8
+    assert page(d, project="nobody")["total"] == page(d, q="nobody")["total"] == 0
+    assert d.http.get("/v1/projects/team-b/clusters").json()["total"] == d.http.get("/v1/projects/team-b/clusters?phase=ready").json()["total"] == 1
+    token = d.http.post("/v1/tokens", json={"name": "few", "role": "viewer", "projects": ["team-b"]}).json()["token"]
+    with web.Client(base_url=d.url, timeout=30, headers={"Authorization": "Bearer " + token}) as client:
+        assert client.get("/v1/clusters").json()["total"] == client.get("/v1/clusters?sort=name").json()["total"] == client.get("/v1/clusters?q=a").json()["total"] == 1
 
 
 def test_counts(small):
     _, d = small
     items = walk(d, fields="summary")
     counts = d.http.get("/v1/summary").json()
-    for key, member in (("by_phase", "phase"), ("by_health", "health"), ("by_project", "project")):
+    for key, member in (("by_phase", ("status", "phase")), ("by_health", ("status", "health")), ("by_project", ("project",))):
         for word, number_of in counts[key].items():
-            assert number_of == sum(c[member] == word for c in items), (key, word)
+            assert number_of == sum(at(c, member) == word for c in items), (key, word)
     assert counts["total"] == len(items) == 8 and counts["managed"] == 3 and counts["unmanaged"] == 5
-    assert counts["by_version"] == {m: sum(c["kubernetes_version"].startswith(m + ".") for c in items)
+    assert counts["by_kubernetes_version"] == {m: sum(c["kubernetes_version"].startswith(m + ".") for c in items)
                                     for m in {c["kubernetes_version"].rsplit(".", 1)[0] for c in items}}
     assert counts["expiring_30d"] == 2 and counts["expired"] == 0 and counts["open_operations"] == 0
     assert d.http.get("/v1/summary", params={"project": "team-b"}).json()["by_project"] == {"team-b": 1}
     token = d.http.post("/v1/tokens", json={"name": "b", "role": "viewer", "projects": ["team-b"]}).json()["token"]
     with web.Client(base_url=d.url, timeout=30, headers={"Authorization": "Bearer " + token}) as viewer:
         seen = viewer.get("/v1/summary").json()
-        assert seen["total"] == 1 and seen["by_project"] == {"team-b": 1} and seen["by_version"] == {"1.34": 1}
+        assert seen["total"] == 1 and seen["by_project"] == {"team-b": 1} and seen["by_kubernetes_version"] == {"1.34": 1}
         assert [c["name"] for c in viewer.get("/v1/clusters", params={"sort": "name"}).json()["items"]] == ["far"]
         assert viewer.get("/v1/clusters", params={"project": "team-a"}).json()["items"] == []
 
 
 def test_pages_have_tags(small):
     _, d = small
-    for path in ("/v1/clusters?limit=2", "/v1/clusters?sort=-version&fields=summary", d.clusters_path(), "/v1/projects", "/v1/operations",
+    for path in ("/v1/clusters?limit=2", "/v1/clusters?sort=-kubernetes_version&fields=summary", d.clusters_path(), "/v1/projects", "/v1/operations",
                  "/v1/tokens", "/v1/webhooks", "/v1/accounts", "/v1/summary", d.clusters_path("old") + "/issues"):
         def twice():
             first = d.http.get(path)
@@ -284,12 +325,12 @@ def test_ht36_cursors_are_of_one_list(small):
 
 def test_ht36_cursors_live_over_restarts(small):
     _, d = small
-    everything = names(d, sort="-version")
-    first = page(d, limit=3, sort="-version")
+    everything = names(d, sort="-kubernetes_version")
+    first = page(d, limit=3, sort="-kubernetes_version")
     operations = d.http.get("/v1/operations", params={"limit": 1}).json()
     d.stop()
     d.start()
-    rest = page(d, first["next_cursor"], sort="-version")
+    rest = page(d, first["next_cursor"], sort="-kubernetes_version")
     assert [c["name"] for c in first["items"] + rest["items"]] == everything and rest["next_cursor"] is None
     assert len(d.http.get("/v1/operations", params={"cursor": operations["next_cursor"]}).json()["items"]) == 2
 

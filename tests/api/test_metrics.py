@@ -285,7 +285,7 @@ def test_counters_move(used):
     assert total(after, step + "_count", outcome="done") >= 2 and total(after, step + "_count", outcome="failed") == 0
     assert total(after, step + "_count", step="wait_ready", outcome="done") == 1
     assert 0 < total(after, step + "_sum", step="wait_ready") <= total(after, operation + "_sum") < 60
-    assert total(after, "shootd_webhook_endpoints", state="active") == 1
+    assert total(after, "shootd_webhooks", state="enabled") == 1
     assert total(after, "shootd_upstream_logins_total") >= 1
     assert total(after, "shootd_store_errors_total") == 0
     assert total(after, "shootd_http_requests_in_flight") == 1, "the scrape itself"

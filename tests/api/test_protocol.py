@@ -266,10 +266,19 @@ def test_ht4_ht38_unknown_query_parameter_names_the_known_ones(d):
     ("phase=a%1b%5B31m%C3%A4", "'a [31mä' is not one of the valid values"),
     ("phase=" + "ä" * 1000, f"'{'ä' * 32}' is not one of the valid values"),
     ("phaes=ready", "is not a parameter of this operation; did you mean 'phase'?"),
-    ("colour=red", "is not a parameter of this operation")])
+    ("colour=red", "is not a parameter of this operation"),
+    ("version=1.33", "the parameter version is called kubernetes_version"),
+    ("sort=name,-version", "the sort key version is called kubernetes_version")])
 def test_a_fault_of_the_query_names_the_value_and_the_near_one(d, query, detail):
     [fault] = d.http.get("/v1/clusters?" + query).json()["errors"]
     assert fault["detail"] == detail and fault["valid"]
+
+
+def test_a_former_name_has_a_code_of_its_own_and_only_where_the_new_name_is_known(d):
+    [fault] = d.http.get("/v1/clusters?version=1.33").json()["errors"]
+    assert (fault["parameter"], fault["code"]) == ("version", "renamed") and "kubernetes_version" in fault["valid"]
+    [fault] = d.http.get("/v1/operations?version=1.33").json()["errors"]
+    assert fault["code"] == "unknown_parameter" and "kubernetes_version" not in fault["detail"]
 
 
 @pytest.mark.parametrize("path, body, detail", [

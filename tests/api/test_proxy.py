@@ -131,7 +131,7 @@ def test_a_walk_through_the_proxy(daemon):
             if method == "get" and set(re.findall(r"\{(\w+)\}", path)) <= set(names):
                 walk("GET", path.format(**names), 200)
         walk("GET", dev + "/kubeconfig", 200, params={"format": "yaml", "ttl_seconds": "7200"})
-        walk("GET", "/v1/clusters", 200, params={"phase": "ready,failed", "managed": "true", "version": "1.33", "q": "dev", "limit": 1})
+        walk("GET", "/v1/clusters", 200, params={"phase": "ready,failed", "managed": "true", "kubernetes_version": "1.33", "q": "dev", "limit": 1})
         walk("GET", "/v1/events", 200, params={"after": 1, "limit": 2, "type": "cluster.ready,operation.*"})
 
         walk("GET", d.clusters_path("none"), 404)

@@ -56,7 +56,7 @@ def test_ht42_ht43_ht44_what_is_left_is_told_and_what_is_too_much_refused(d, cli
     assert (name, quota, window, left) == ("requests", PER_MINUTE, 60, 0) and seconds == 1, "until there is more"
 
     problem = refused.json()
-    assert problem["code"] == "quota_exceeded" and problem["fault"] == "caller"
+    assert problem["code"] == "request_quota_exceeded" and problem["responsible"] == "user"
     assert problem["type"] == "https://iana.org/assignments/http-problem-types#quota-exceeded"
     assert problem["violated-policies"] == ["requests"]
     name, quota, window, left, seconds = fields(refused)
@@ -87,7 +87,7 @@ def test_a_refused_write_has_no_effect(sim, make_shootd):
         assert client.put(d.clusters_path("late"), json={}).status_code == 429
     with Raw(d.port) as raw:  # shootd does not wait for the body
         raw.send(request("POST", d.clusters_path(), "Content-Type: application/json", "Content-Length: 100", token=d.token()))
-        assert raw.read().code == "quota_exceeded"
+        assert raw.read().code == "request_quota_exceeded"
         assert raw.is_closed()
     with Checker().client(d, other) as reader:
         assert reader.get(d.clusters_path("late")).status_code == 404

@@ -534,7 +534,7 @@ def test_reloads_under_load(d):
         return http.patch(d.clusters_path(name), json=members, headers={"Content-Type": "application/merge-patch+json"})
 
     def read(http, turn):
-        return http.get(d.clusters_path("dev") if turn % 2 else "/v1/clusters?sort=version")
+        return http.get(d.clusters_path("dev") if turn % 2 else "/v1/clusters?sort=kubernetes_version")
 
     def describe(http, turn):
         return change(http, "dev", description=f"{threading.get_ident()} {turn}")

@@ -176,7 +176,7 @@ def test_ht7_safe_methods_change_nothing_and_idempotent_ones_once(d, http):
     def state():
         # Only last_used_at of a token may change with a request, once a minute.
         tokens = [{k: v for k, v in t.items() if k != "last_used_at"} for t in http.get("/v1/tokens").json()["items"]]
-        return http.get(DEV).json()["version"], http.get("/v1/operations").text, http.get("/v1/webhooks").text, tokens
+        return http.get(DEV).json()["revision"], http.get("/v1/operations").text, http.get("/v1/webhooks").text, tokens
     http.get(DEV + "/kubeconfig")  # the first kubeconfig contains the address of the cluster
     wait_until(lambda: (s := http.get(DEV).json()["status"])["api_server_url"] and not s["settling"], what="rest")
     before = state()
@@ -314,7 +314,7 @@ def test_wh9_wh10_wh11_events_are_thin(d, receiver):
     assert {"id", "type", "timestamp", "data"} == set(got["json"]) and len(got["body"]) < 20000
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", got["json"]["timestamp"])
     data = got["json"]["data"]
-    assert {"project", "cluster", "phase", "version", "url"} <= set(data) and "spec" not in data and "observed" not in data
+    assert {"project", "cluster", "phase", "revision", "url"} <= set(data) and "spec" not in data and "observed" not in data
     assert data["url"] == "/v1/projects/team-a/clusters/thin"
     for type in DOCUMENT["components"]["schemas"]["EventType"]["enum"]:
         assert re.fullmatch(r"[a-z_]+(\.[a-z_]+)+", type), type

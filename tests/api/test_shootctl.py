@@ -180,7 +180,7 @@ def test_a_unix_socket(pair, make_shootd, tmp_path):
 # ---- the life of a cluster without a terminal ---------------------------------------------------------------------------
 
 def test_a_life_without_a_terminal(ctl):
-    done = ctl("create", "life", "--version", "1.33", "--pool", "work,type=b.2c4gb,min=1,max=2", "--label", "team=web", "--description", "x: 1.30")
+    done = ctl("create", "life", "--kubernetes-version", "1.33", "--pool", "work,type=b.2c4gb,min=1,max=2", "--label", "team=web", "--description", "x: 1.30")
     assert good(done) == "life: create succeeded\n"
     assert "life create: " in done.stderr and "\x1b" not in done.stderr, "a line for each change"
     head, row = good(ctl("list")).splitlines()
@@ -228,7 +228,7 @@ def test_status_version_and_catalog(pair, ctl, tmp_path):
     assert good(ctl("version", "--client")).count("\n") == 1
     assert good(ctl("--version")) == good(ctl("version", "--client"))
     catalog = good(ctl("catalog"))
-    assert all(words in catalog for words in ("KUBERNETES", "MACHINE TYPE", "b.2c4gb", "Defaults of a create:"))
+    assert all(words in catalog for words in ("KUBERNETES", "MACHINE TYPE", "b.2c4gb", " 4 GiB ", "Defaults of a create:"))
     assert "1.33.7" in good(ctl("catalog", "-o", "name")).split()
     assert "defaults" in yaml.safe_load(good(ctl("catalog", "-o", "yaml")))
     assert "defaults" in json.loads(good(ctl("catalog", "-o", "json", SHOOTD_PROJECT=None))), "the only project"
@@ -236,7 +236,7 @@ def test_status_version_and_catalog(pair, ctl, tmp_path):
 
 
 def test_refusals_name_every_member(ctl):
-    said = fails(ctl("create", "Bad", "--version", "1.99"), REFUSED, "name: must have 1 to 15 characters", "spec.kubernetes_version: '1.99' is not offered", "valid: ")
+    said = fails(ctl("create", "Bad", "--kubernetes-version", "1.99"), REFUSED, "name: must have 1 to 15 characters", "spec.kubernetes_version: '1.99' is not offered", "valid: ")
     assert "request: req_" in said and "Correct every member" in said
 
 
@@ -260,6 +260,7 @@ def test_apply_and_diff(ctl, tmp_path):
     fails(ctl("apply", "-f", "-", input=changed), USAGE, "replaces nodes", "--yes")
     assert good(ctl("apply", "-f", "-", "--yes", input=changed)) == "team-a/app-a configured\n"
     for text, words in (("name: a\nname: b\n", "2: duplicate key 'name'"), ("name: a\nspecs: {}\n", "did you mean 'spec'?"),
+                        ("name: a\nversion: 7\n", "the member version is called revision"),
                         ("name: a\nnodePools: []\n", "unknown member 'nodePools': 'node_pools' belongs into 'spec'"), ("- a\n", "is no mapping"),
                         ("spec: {}\n", "has no name"), ("name: a\n---\nname: a\n", "is also in another document"), ("# none\n", "there is no document")):
         fails(ctl("apply", "-f", "-", input=text), USAGE, words)
@@ -446,11 +447,11 @@ def test_many_lines_fit_a_low_terminal(pair, tmp_path):
 # ---- a server with wrong answers ---------------------------------------------------------------------------------------
 
 SEEN = {"id": "cl_1", "name": "dev", "managed": True, "labels": {"a": "b"}, "description": None, "deletion_protection": False, "spec": {}, "operation": {"id": "op_1"},
-        "version": 7}
+        "revision": 7}
 
 
 @pytest.mark.parametrize("before, after, result", [
-    ({}, {}, "unchanged"), ({}, {"version": 8}, "unchanged"), ({}, {"operation": {"id": "op_2"}}, "unchanged"), ({}, {"operation": {"id": "op_2"}, "version": 8}, "configured"),
+    ({}, {}, "unchanged"), ({}, {"revision": 8}, "unchanged"), ({}, {"operation": {"id": "op_2"}}, "unchanged"), ({}, {"operation": {"id": "op_2"}, "revision": 8}, "configured"),
     ({}, {"labels": {}}, "configured"), ({}, {"description": "x"}, "configured"), ({}, {"deletion_protection": True}, "configured"), ({"spec": {"a": 1}}, {}, "configured"),
     ({"managed": False}, {}, "configured"),
 ], ids=["equal", "polled", "it waits behind another", "repaired", "labels", "description", "protection", "spec", "adopted"])
@@ -474,7 +475,7 @@ def test_a_write_is_about_the_cluster_that_was_shown(tmp_path, verb):
 
 
 @pytest.mark.parametrize("verb, now, said", [
-    ("apply -f - --yes", {"labels": {}, "operation": {"id": "op_2"}, "version": 8}, "team-a/dev configured\n"),
+    ("apply -f - --yes", {"labels": {}, "operation": {"id": "op_2"}, "revision": 8}, "team-a/dev configured\n"),
     ("upgrade dev --to 1.34 --yes --no-wait", {"spec": {"kubernetes_version": "1.34"}, "operation": {"id": "op_2", "type": "update"}}, "dev: update accepted as op_2\n"),
 ])
 def test_a_second_try_may_find_what_the_first_has_done(tmp_path, verb, now, said):
@@ -496,7 +497,7 @@ BAD = {
     "401": (problem(401, "invalid_token"), NOT_ALLOWED, "does not accept the token"),
     "401 of a proxy": (answer(401, {"error": "sign in"}), UNREACHABLE, "none of shootd"),
     "403": (problem(403, "forbidden"), NOT_ALLOWED, "may not do this"),
-    "429": (problem(429, "quota_exceeded"), REFUSED, "Title of it"),
+    "429": (problem(429, "request_quota_exceeded"), REFUSED, "Title of it"),
     "503": (problem(503, "store_unavailable"), REFUSED, "Title of it"),
     "proxy": (raw(502, "<html>Bad gateway</html>", "text/html"), UNREACHABLE, "HTTP 502"),
     "wrong types": (raw(200, '{"items": {"a": 1}, "status": 5, "operation": [], "kubernetes_versions": 7, "observed": "x", "name": 3, "role": []}'), None, ""),
@@ -554,7 +555,7 @@ def test_an_argument_that_is_no_text_is_refused(tmp_path, line):
     fails(run(tmp_path, "list", SHOOTD_URL="http://127.0.0.1:9", SHOOTD_PROJECT=os.fsdecode(b"\xff")), USAGE, "SHOOTD_PROJECT", "is no UTF-8")
 
 
-@pytest.mark.parametrize("first", [problem(503, "store_unavailable"), problem(429, "quota_exceeded", "Retry-After: 0\r\n"), b"", raw(502, "<p>", "text/html"),
+@pytest.mark.parametrize("first", [problem(503, "store_unavailable"), problem(429, "request_quota_exceeded", "Retry-After: 0\r\n"), b"", raw(502, "<p>", "text/html"),
                                    raw(200, "{", length=50)], ids=["503", "429", "nothing", "proxy", "half"])
 def test_repeatable_requests_are_repeated(tmp_path, first):
     with Answers({"*": [first, first, answer(200, {"items": [], "next_cursor": None})]}) as server:
@@ -578,7 +579,7 @@ def test_a_create_is_repeated_with_its_key(tmp_path):
 
 
 ASKING = [  # command lines that together send every query parameter
-    "list -A --phase ready --health healthy --version 1.33 --label a=b --q x --region r --managed true --sort name --expiring-before 30d", "list --phase ready -o json",
+    "list -A --phase ready --health healthy --kubernetes-version 1.33 --label a=b --q x --region r --managed true --sort name --expiring-before 30d", "list --phase ready -o json",
     "events dev --last 5 --since 24h --type x", "describe dev", "wait op_1", "kubeconfig dev --stdout --ttl 1h", "credential dev", "diff -f -", "create dev --dry-run",
     "upgrade dev --to 1.34 --dry-run", "status",
 ]
@@ -626,7 +627,7 @@ ERROR = {"code": "quota_exceeded", "title": "Quota exceeded", "detail": "20 core
     ([operation("running"), problem(401, "invalid_token")], NOT_ALLOWED, "does not accept the token"),
     ([operation("running"), problem(403, "forbidden")], NOT_ALLOWED, "may not do this"),
     ([operation("running"), problem(404, "operation_not_found")], NOT_FOUND, "Its detail."),
-    ([problem(429, "quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
+    ([problem(429, "request_quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
     ([raw(502, "<p>", "text/html"), raw(200, "{", length=9), operation("succeeded")], OK, "waiting goes on"),
     ([HTML], UNREACHABLE, "the server is not shootd"),
     ([answer(201, {})], UNREACHABLE, "the server is not shootd"),
@@ -995,7 +996,7 @@ def test_a_good_certificate_stays_until_it_is_refused(tmp_path):
         fake = functools.partial(run, tmp_path, "credential", "kube", XDG_RUNTIME_DIR=str(tmp_path / "run"), SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
         good(fake())
         file = kept_file(tmp_path)
-        for away in (problem(429, "quota_exceeded", "Retry-After: 0\r\n"), problem(503, "store_unavailable"), problem(423, "frozen"), b"", HTML, answer(200, {})):
+        for away in (problem(429, "request_quota_exceeded", "Retry-After: 0\r\n"), problem(503, "store_unavailable"), problem(423, "frozen"), b"", HTML, answer(200, {})):
             grow_old(file)
             answers.append(away)
             before = len(server.requests)

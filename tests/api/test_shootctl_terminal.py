@@ -80,7 +80,7 @@ def test_a_narrower_terminal_has_no_leftovers(tmp_path):
 def test_ages_are_measured_by_the_clock_of_the_server(tmp_path, hours):
     clock = time.time() + hours * 3600
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock - 330))
-    listed = {"items": [{"name": "dev", "project": "team-a", "phase": "ready", "health": "healthy", "created_at": made}], "next_cursor": None}
+    listed = {"items": [{"name": "dev", "project": "team-a", "status": {"phase": "ready", "health": "healthy"}, "created_at": made}], "next_cursor": None}
     date = f"Date: {email.utils.formatdate(clock, usegmt=True)}\r\n"
     with Answers({"*": answer(200, listed, fields=date)}) as server:
         with Terminal([SHOOTCTL, "list"], environment(tmp_path, SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a"), 120) as t:

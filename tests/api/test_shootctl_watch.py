@@ -130,8 +130,8 @@ def stream(text):
     return ("HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + text).encode()
 
 
-def row(name, phase, **more):
-    return {"id": f"cl_{name}", "project": "team-a", "name": name, "phase": phase, **more}
+def row(name, phase, *, observed_at=None, message=None, **more):
+    return {"id": f"cl_{name}", "project": "team-a", "name": name, "status": {"phase": phase, "observed_at": observed_at, "message": message}, **more}
 
 
 class Lists:
@@ -166,7 +166,7 @@ def test_after_a_reset_the_list_is_read_anew(tmp_path):
     s = Lists([row("a", "ready"), row("b", "ready"), row("c", "ready")], [stream(BEGIN)])
     with s.server, Going(tmp_path, "list", "--watch", **s.of()) as w:
         w.until(lambda: len(w.lines) == 4 and s.times, "the list")
-        s.items = [row("a", "ready", observed_at="2026-01-01T00:00:00Z", version=9), row("c", "failed")]
+        s.items = [row("a", "ready", observed_at="2026-01-01T00:00:00Z", revision=9), row("c", "failed")]
         s.clusters = {"b": {**row("b", "x"), "id": "cl_another"}}
         s.streams = [stream("retry: 100\nid: 90\nevent: reset\ndata: {\"oldest_sequence\":80,\"newest_sequence\":90}\n\n")]
         w.until(lambda: len(w.lines) >= 6 and s.positions[-1] == "90", "the changes")

@@ -572,7 +572,7 @@ def test_clients_that_come_and_go(sim, tmp_path):
 # ---- the log of events -------------------------------------------------------------------------------------------------
 
 def test_the_log_outlives_the_cluster(d):
-    """The log also retains the data: phases, operation, version, a message. It can be read by project, cluster and type; numbers
+    """The log also retains the data: phases, operation, revision, a message. It can be read by project, cluster and type; numbers
     continue over a restart."""
     path = d.clusters_path("gone")
     d.http.put(path, json={}, params={"wait": 55})
@@ -583,11 +583,11 @@ def test_the_log_outlives_the_cluster(d):
     assert kinds == ["operation.started", "cluster.created", "cluster.ready", "operation.succeeded", "operation.started", "operation.succeeded",
                      "cluster.deleted"], kinds
     for i in items:
-        assert i["data"].keys() >= {"project", "cluster", "phase", "previous_phase", "operation_id", "version", "url", "message"}
+        assert i["data"].keys() >= {"project", "cluster", "phase", "previous_phase", "operation_id", "revision", "url", "message"}
     ready = items[kinds.index("cluster.ready")]["data"]
     assert (ready["previous_phase"], ready["phase"]) == ("creating", "ready") and ready["operation_id"].startswith("op_") and ready["message"]
-    versions = [i["data"]["version"] for i in items]
-    assert versions == sorted(versions) and versions[0] >= 1
+    revisions = [i["data"]["revision"] for i in items]
+    assert revisions == sorted(revisions) and revisions[0] >= 1
     assert d.http.get("/v1/events", params={"cluster": "gone", "project": "team-a"}).json()["items"] == items
     assert d.http.get("/v1/events", params={"cluster": "gone", "project": "team-b"}).json()["items"] == []
     some = d.http.get("/v1/events", params={"cluster": "gone", "type": "cluster.*", "after": items[1]["sequence"], "limit": 1}).json()

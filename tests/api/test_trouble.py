@@ -37,7 +37,7 @@ def test_a_degraded_cluster_says_what_is_wrong(sim, shootd):
     status = shootd.cluster("dev").json()["status"]
     assert status["message"] == wrong and status["last_operation"]["description"] == RECONCILED
     short, = shootd.http.get("/v1/clusters", params={"fields": "summary"}).json()["items"]
-    assert short["message"] == wrong
+    assert short["status"]["message"] == wrong
     event, = [e for e in shootd.events() if e["type"] == "cluster.degraded"]
     assert event["data"]["message"] == wrong
     worst = shootd.http.get(shootd.clusters_path("dev") + "/issues").json()["items"][0]

@@ -18,7 +18,7 @@ const members = new Map(Object.entries({
   expires_at: (age, past) => at(past ? 5 * DAY : -19.5 * DAY),
   next_login_at: () => at(-10 * MINUTE),
   next_attempt_at: () => at(-2 * MINUTE),
-  latency_ms: () => 12, running_ms: () => LASTED * 1000, p50_seconds: () => 5 * MINUTE,
+  latency_ms: () => 12, running_ms: () => LASTED * 1000, p50_ms: () => 5 * MINUTE * 1000,
   in_flight: () => 0, queue_depth: () => 0,
 }));
 

@@ -67,8 +67,8 @@ def in_time(check, seconds=10):
 def unrest(d):
     """Why shootd is not quiet yet."""
     now = Metrics(d)
-    busy = [f"{c['name']} is {c['phase']}, settling: {c['settling']}" for c in pages(d, "/v1/clusters", fields="summary")
-            if c["settling"] or c["phase"] not in AT_REST]
+    busy = [f"{c['name']} is {c['status']['phase']}, settling: {c['status']['settling']}" for c in pages(d, "/v1/clusters", fields="summary")
+            if c["status"]["settling"] or c["status"]["phase"] not in AT_REST]
     busy += [f"operation {o['id']} of {o['cluster']} is {o['status']}: {o['message']}" for o in pages(d, "/v1/operations", status="pending,running")]
     busy += [f"{name} is {now.total(name):.0f}" for name in
              ("shootd_webhook_pending", "shootd_webhook_in_flight", "shootd_http_parked", "shootd_oidc_tokens_waiting", "shootd_operations_open",
@@ -147,7 +147,7 @@ def counters(books, world):
     said = [f"{name} rose to {books.now.total(name):.0f}" for name in NEVER if books.now.total(name) > world.before.total(name)]
     if books.now.total("shootd_log_messages_total", level="error"):
         said.append(f"errors in the log: {[line for line in world.d.log().splitlines() if ' error ' in line][:5]}")
-    hooks = books.now.total("shootd_webhook_endpoints")
+    hooks = books.now.total("shootd_webhooks")
     return said + ([f"{hooks:.0f} webhooks of {len(world.hooks)}"] if hooks != len(world.hooks) else [])
 
 
@@ -174,7 +174,7 @@ def operations(books, world):
 def clusters(books, world):
     """shootd shows the clusters that Cleura has. A create that ended before it was sent leaves its record, which shows the reason."""
     creates = world.sim.counters()["creates"]
-    ours = {c["name"] for c in books.clusters if c["phase"] != "failed" or creates.get(c["name"])}
+    ours = {c["name"] for c in books.clusters if c["status"]["phase"] != "failed" or creates.get(c["name"])}
     theirs = {s["name"] for s in world.sim.get("state")["shoots"]}
     return [f"shootd shows {sorted(ours - theirs)} more than Cleura has, and lacks {sorted(theirs - ours)}"] if ours != theirs else []
 

@@ -111,7 +111,7 @@ class Reader(Part):
             self.ledger.fault(f"{self.name}: pages showed {sorted(there)}")
 
     def found(self):
-        query = self.rng.choice(({"q": "hall"}, {"q": "7"}, {"sort": "version"}, {"sort": "phase,-updated_at"}, {"phase": "ready"},
+        query = self.rng.choice(({"q": "hall"}, {"q": "7"}, {"sort": "kubernetes_version"}, {"sort": "phase,-updated_at"}, {"phase": "ready"},
                                  {"managed": "true"}, {"label": "soak=yes"}, {"expiring_before": "30d"}))
         self.remembered(self.rng.choice(("/v1/clusters", CLUSTERS)), limit=30, **query)
 

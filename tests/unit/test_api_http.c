@@ -463,6 +463,7 @@ static void ht19_ht24_ht28_clusters_are_read(void **state)
 static void ht37_lists_are_paged_and_filtered(void **state)
 {
     assert_int_equal(get("/v1/clusters?limit=2"), 200);
+    has("],\"total\":3,\"next_cursor\":\"");
     has("\"name\":\"dev\"");
     has("\"name\":\"prod\"");
     lacks("\"name\":\"web\"");
@@ -493,7 +494,7 @@ static void ht37_lists_are_paged_and_filtered(void **state)
     has("\"name\":\"web\"");
     lacks("\"name\":\"dev\"");
     assert_int_equal(get("/v1/projects/team-a/clusters?managed=true"), 200);
-    has("\"items\":[]");
+    has("{\"items\":[],\"total\":0,\"next_cursor\":null}");
     assert_int_equal(get("/v1/operations"), 200);
     assert_true(strstr(answer, "op_00000000000002") < strstr(answer, "op_00000000000001"));
     assert_int_equal(get("/v1/tokens?limit=1"), 200);
@@ -553,7 +554,8 @@ static void lists_are_sorted(void **state)
     char *unsorted CLEANUP_FREE = mem_printf("/v1/clusters?limit=2&cursor=%s", cursor);
     assert_int_equal(get(next), 200);
     has("\"name\":\"dev\"");
-    has("\"node_pools\":0");
+    has("\"node_pool_count\":0");
+    lacks("\"node_pools\"");
     lacks("\"spec\"");
     has("\"next_cursor\":null");
     assert_int_equal(get(other), 400);
@@ -585,6 +587,15 @@ static void pages_have_tags(void **state)
     view_publish(view);
     char *field CLEANUP_FREE = mem_printf("If-None-Match: %s\r\n", etag);
     assert_int_equal(ask("GET", "/v1/clusters", admin, field, ""), 200);
+    assert_int_equal(get("/v1/clusters?limit=1"), 200);
+    char *first CLEANUP_FREE = after("\r\nETag: ", "\r");
+    add_cluster("team-b", "zoo", PHASE_READY);
+    view_publish(view);
+    char *same CLEANUP_FREE = mem_printf("If-None-Match: %s\r\n", first);
+    assert_int_equal(ask("GET", "/v1/clusters?limit=1", admin, same, ""), 200); /* the total has changed */
+    view_set(view, VIEW_CLUSTERS, "team-b/zoo", NULL);
+    view_publish(view);
+    assert_int_equal(ask("GET", "/v1/clusters?limit=1", admin, same, ""), 304);
 }
 
 static void ht36_cursors_expire(void **state)
@@ -611,7 +622,7 @@ static void clusters_are_counted(void **state)
     has("{\"total\":3,");
     has("\"ready\":2,");
     has("\"failed\":1,");
-    has("\"by_version\":{\"unknown\":3},\"by_project\":{\"team-a\":2,\"team-b\":1},");
+    has("\"by_kubernetes_version\":{\"unknown\":3},\"by_project\":{\"team-a\":2,\"team-b\":1},");
     has("\"open_operations\":1,\"frozen_projects\":0}");
     assert_int_equal(get("/v1/summary?project=team-b"), 200);
     has("\"by_project\":{\"team-b\":1},");

@@ -76,6 +76,9 @@ static void no_name_is_abbreviated(void **state)
 {
     assert_refused("get dev --proj team-a", "unknown flag --proj of 'get'; did you mean --project?");
     assert_refused("get dev --outptu json", "did you mean --output?");
+    assert_refused("list --version 1.33", "the flag --version is called --kubernetes-version");
+    assert_refused("create dev --version=1.33", "the flag --version is called --kubernetes-version");
+    assert_refused("get dev --version 1.33", "unknown flag --version of 'get'");
     assert_refused("gte dev", "unknown command 'gte'; did you mean 'get'?");
     assert_refused("desc dev", "did you mean 'describe'?");
     assert_refused("frobnicate", "unknown command 'frobnicate'");

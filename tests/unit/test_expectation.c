@@ -28,8 +28,8 @@ static void check(const json_t *doc, const char *type, int64_t count, int64_t p5
 {
     assert_string_equal(json_str(doc, "type"), type);
     assert_int_equal(json_int(doc, "count", -1), count);
-    assert_int_equal(json_int(doc, "p50_seconds", -1), p50);
-    assert_int_equal(json_int(doc, "p90_seconds", -1), p90);
+    assert_int_equal(json_int(doc, "p50_ms", -1), p50);
+    assert_int_equal(json_int(doc, "p90_ms", -1), p90);
 }
 
 static void nothing_is_known_of_what_never_happened(void **state)
@@ -52,11 +52,11 @@ static void percentiles_are_of_the_nearest_rank(void **state)
     const json_t *items = json_arr(doc, "items"), *create = json_array_get(items, 0);
     const json_t *steps = json_arr(create, "steps");
     assert_int_equal(json_array_size(items), 2);
-    check(create, "create", 10, 50, 90);
+    check(create, "create", 10, 50000, 90000);
     assert_int_equal(json_array_size(steps), 2);
     check(json_array_get(steps, 0), "create_shoot", 10, 0, 0);
-    check(json_array_get(steps, 1), "wait_ready", 10, 49, 89);
-    check(json_array_get(items, 1), "delete", 1, 7, 7);
+    check(json_array_get(steps, 1), "wait_ready", 10, 49000, 89000);
+    check(json_array_get(items, 1), "delete", 1, 7000, 7000);
     assert_int_equal(expectation_count(x), 11);
     expectation_free(x);
 }
@@ -70,7 +70,7 @@ static void the_newest_count_and_clocks_may_be_set_back(void **state)
         add(x, OPERATION_UPDATE, 100, 100000);
     json_t *doc CLEANUP_JSON = expectation_to_json(x);
     const json_t *update = json_array_get(json_arr(doc, "items"), 0);
-    check(update, "update", EXPECTATION_OF_A_TYPE, 0, 20);
+    check(update, "update", EXPECTATION_OF_A_TYPE, 0, 20000);
     assert_int_equal(expectation_count(x), EXPECTATION_OF_A_TYPE + 100);
     expectation_free(x);
 }

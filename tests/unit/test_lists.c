@@ -162,15 +162,19 @@ static void orders_are_parsed(void **state)
         {"name,", true}, {"--name", true},
         {"-", true},     {"name,-name", false},
         {" name", true}, {"Name", true},
-        {"+name", true}, {"name,project,phase,health,version", false},
+        {"+name", true}, {"name,project,phase,health,region", false},
     };
     struct cluster_order order = parse("-created_at,name");
     assert_int_equal(order.count, 2);
     assert_true(order.down[0] && !order.down[1]);
     (void)parse("project,-region,phase,health");
+    json_t *keys CLEANUP_JSON = NULL;
+    char *renamed CLEANUP_FREE = cluster_order_parse("name,-version", &order, &keys);
+    assert_string_equal(renamed, "the sort key version is called kubernetes_version");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         json_t *valid = NULL;
-        assert_non_null(cluster_order_parse(bad[i].text, &order, &valid));
+        char *fault CLEANUP_FREE = cluster_order_parse(bad[i].text, &order, &valid);
+        assert_non_null(fault);
         assert_int_equal(valid != NULL, bad[i].names_keys);
         json_decref(valid);
     }
@@ -199,8 +203,8 @@ static void orders_order(void **state)
         {"region", "41302"},
         {"-region", "02134"},
         {"phase", "14203"},
-        {"version", "32401"},
-        {"-version", "14023"},
+        {"kubernetes_version", "32401"},
+        {"-kubernetes_version", "14023"},
         {"created_at", "21034"},
         {"-created_at", "43021"},
         {"expires_at", "03421"},
@@ -287,7 +291,7 @@ static void chunks_count_their_clusters(void **state)
 /* A cursor gives the exact position of its cluster in the order, also when the cluster is removed. */
 static void places_are_where_rows_are(void **state)
 {
-    static const char *const sorts[] = {"name", "region,-name", "-version,phase",
+    static const char *const sorts[] = {"name", "region,-name", "-kubernetes_version,phase",
                                         "expires_at,-created_at,health",
                                         "project,name,updated_at,observed_at"};
     struct view_blob *blob = make("team-b", "web", PHASE_WAKING, "1.34.3", 3);

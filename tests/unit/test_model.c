@@ -29,11 +29,11 @@ static const char catalog_text[] =
     "\"versions\":["
     "{\"version\":\"1877.9.0\",\"state\":\"supported\"},{\"version\":\"1877.10.0\",\"state\":\"supported\"}]}"
     "],"
-    "\"machine_types\":[{\"name\":\"b.1c1gb\",\"cpus\":1,\"memory\":\"1Gi\",\"usable\":true},{\"name\":\"b."
+    "\"machine_types\":[{\"name\":\"b.1c1gb\",\"cpus\":1,\"memory_mib\":1024,\"usable\":true},{\"name\":\"b."
     "4c8gb\","
-    "\"cpus\":4,\"memory\":\"8Gi\",\"usable\":true},{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory\":\"4Gi\","
+    "\"cpus\":4,\"memory_mib\":8192,\"usable\":true},{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory_mib\":4096,"
     "\"usable\":"
-    "true},{\"name\":\"b.2c2gb\",\"cpus\":2,\"memory\":\"2Gi\",\"usable\":false}],\"zones\":[\"nova\"],"
+    "true},{\"name\":\"b.2c2gb\",\"cpus\":2,\"memory_mib\":2048,\"usable\":false}],\"zones\":[\"nova\"],"
     "\"floating_pools\":[\"ext-net\"],\"load_balancer_providers\":[\"amphora\"]}";
 
 static json_t *parse(const char *text)

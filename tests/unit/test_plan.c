@@ -38,7 +38,7 @@ static const char catalog_text[] =
     "\"deprecated\"},"
     "{\"version\":\"1877.9.0\",\"state\":\"supported\"}]},{\"name\":\"ubuntu\",\"versions\":[{\"version\":"
     "\"22.4\","
-    "\"state\":\"supported\"}]}],\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory\":\"4Gi\"}],"
+    "\"state\":\"supported\"}]}],\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory_mib\":4096}],"
     "\"zones\":[\"nova\"]}";
 
 static json_t *parse(const char *text)

@@ -38,9 +38,9 @@ static const char catalog_text[] =
     "{'version':'1877.10.0','state':'supported','architectures':['amd64','arm64']},"
     "{'version':'1800.0.0','state':'expired'}]},"
     "{'name':'flatcar','versions':[{'version':'4000.1.0','state':'supported'}]}],"
-    "'machine_types':[{'name':'b.2c4gb','cpus':2,'memory':'4Gi','architecture':'amd64','usable':true},"
-    "{'name':'a.2c4gb','cpus':2,'memory':'4Gi','architecture':'arm64','usable':true},"
-    "{'name':'old','cpus':2,'memory':'4Gi','architecture':'amd64','usable':false}],"
+    "'machine_types':[{'name':'b.2c4gb','cpus':2,'memory_mib':4096,'architecture':'amd64','usable':true},"
+    "{'name':'a.2c4gb','cpus':2,'memory_mib':4096,'architecture':'arm64','usable':true},"
+    "{'name':'old','cpus':2,'memory_mib':4096,'architecture':'amd64','usable':false}],"
     "'zones':['az1','az2','az3'],'floating_pools':['ext-net'],'load_balancer_providers':['amphora'],"
     "'volume_minimum_gib':10}";
 
@@ -1028,9 +1028,9 @@ static void values_above_a_limit_may_stay_and_shrink(void **state)
 static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
 {
     json_t *catalog CLEANUP_JSON =
-        parse("{'machine_types':[{'name':'vast','cpus':100000000000000,'memory':'9223372036854775807Gi'},"
-              "{'name':'small','cpus':2,'memory':'4Gi'},{'name':'wide','cpus':2,'memory':'900000Gi'},"
-              "{'name':'large','cpus':8,'memory':'4Gi'}]}");
+        parse("{'machine_types':[{'name':'vast','cpus':100000000000000,'memory_mib':null},"
+              "{'name':'small','cpus':2,'memory_mib':4096},{'name':'wide','cpus':2,'memory_mib':921600000},"
+              "{'name':'large','cpus':8,'memory_mib':4096}]}");
     const struct spec_context context = {.catalog = catalog, .abilities = abilities_of(API_V2)};
     json_t *pool CLEANUP_JSON = spec_resolve_pool(NULL, &context);
     assert_string_equal(json_str(pool, "machine_type"), "small");
@@ -1091,7 +1091,7 @@ static void expect_quota(const char *use_text, const char *limits_text, const ch
     char *got CLEANUP_FREE = mem_strdup("");
     size_t i;
     json_t *warning;
-    spec_warn_of_quota(warnings, use, limits);
+    spec_warn_of_quota(warnings, use, limits, NULL, NULL);
     json_array_foreach (warnings, i, warning) {
         char *longer = mem_printf("%s%s%s", got, i ? " " : "", json_str(warning, "code"));
         free(got);
@@ -1108,29 +1108,31 @@ static void expect_quota(const char *use_text, const char *limits_text, const ch
 
 static void use_above_the_quota_gives_a_warning(void **state)
 {
-#define USE    "{'nodes':10,'cores':20,'memory_gib':40,'volume_gib':500}"
-#define UNTOLD "{'nodes':10,'cores':null,'memory_gib':null,'volume_gib':500}"
+#define USE    "{'nodes':10,'cores':20,'memory_mib':40960,'volume_gib':500}"
+#define UNTOLD "{'nodes':10,'cores':null,'memory_mib':null,'volume_gib':500}"
     static const struct {
         const char *use, *limits, *codes, *words;
     } rows[] = {
-        {USE, "{'instances':10,'cores':20,'ram_mib':40960,'volume_gib':500}", "", NULL},
-        {USE, "{'instances':9,'cores':20,'ram_mib':40960,'volume_gib':500}", "quota_exceeded",
-         "there are 10 machines, the quota allows 9;"},
-        {USE, "{'instances':10,'cores':19,'ram_mib':40960,'volume_gib':500}", "quota_exceeded",
-         "there are 20 cores, the quota allows 19;"},
-        {USE, "{'instances':10,'cores':20,'ram_mib':40959,'volume_gib':500}", "quota_exceeded",
-         "there are 40960 MiB of memory, the quota allows 40959;"},
-        {USE, "{'instances':10,'cores':20,'ram_mib':40960,'volume_gib':499}", "quota_exceeded",
-         "there are 500 GiB of volumes, the quota allows 499;"},
-        {USE, "{'instances':0,'cores':0,'ram_mib':0,'volume_gib':0}",
+        {USE, "{'instances':10,'cores':20,'memory_mib':40960,'volume_gib':500}", "", NULL},
+        {USE, "{'instances':9,'cores':20,'memory_mib':40960,'volume_gib':500}", "quota_exceeded",
+         "machines: 10 of 9 if all pools"},
+        {USE, "{'instances':10,'cores':19,'memory_mib':40960,'volume_gib':500}", "quota_exceeded",
+         "cores: 20 of 19 if all pools"},
+        {USE, "{'instances':10,'cores':20,'memory_mib':40959,'volume_gib':500}", "quota_exceeded",
+         "memory: 40960 of 40959 MiB if all pools"},
+        {USE, "{'instances':10,'cores':20,'memory_mib':40960,'volume_gib':499}", "quota_exceeded",
+         "volumes: 500 of 499 GiB if all pools"},
+        {USE, "{'instances':10,'cores':20,'memory_mib':20480,'volume_gib':500}", "quota_exceeded",
+         "memory: 40 of 20 GiB if all pools of the project grow to their maximum"},
+        {USE, "{'instances':0,'cores':0,'memory_mib':0,'volume_gib':0}",
          "quota_exceeded quota_exceeded quota_exceeded quota_exceeded", NULL},
-        {USE, "{'instances':-1,'cores':-1,'ram_mib':-1,'volume_gib':-1}", "", NULL},
+        {USE, "{'instances':-1,'cores':-1,'memory_mib':-1,'volume_gib':-1}", "", NULL},
         {USE, "{}", "", NULL},
         {USE, NULL, "quota_unknown", "Cleura did not show the quota"},
-        {UNTOLD, "{'instances':10,'cores':1,'ram_mib':1,'volume_gib':500}", "quota_unknown",
+        {UNTOLD, "{'instances':10,'cores':1,'memory_mib':1,'volume_gib':500}", "quota_unknown",
          "cores and memory were not compared"},
-        {UNTOLD, "{'instances':9,'cores':1,'ram_mib':1,'volume_gib':500}", "quota_exceeded quota_unknown",
-         "there are 10 machines"},
+        {UNTOLD, "{'instances':9,'cores':1,'memory_mib':1,'volume_gib':500}", "quota_exceeded quota_unknown",
+         "machines: 10 of 9"},
         {UNTOLD, NULL, "quota_unknown", "Cleura did not show the quota"},
     };
 #undef USE
@@ -1185,9 +1187,9 @@ static json_t *roll_versions(unsigned first_minor)
 
 static json_t *roll_catalog(void)
 {
-    static const char types[] = "[{'name':'b.2c4gb','cpus':2,'memory':'4Gi','architecture':'amd64'},"
-                                "{'name':'a.2c4gb','cpus':2,'memory':'4Gi','architecture':'arm64'},"
-                                "{'name':'plain','cpus':2,'memory':'4Gi'}]";
+    static const char types[] = "[{'name':'b.2c4gb','cpus':2,'memory_mib':4096,'architecture':'amd64'},"
+                                "{'name':'a.2c4gb','cpus':2,'memory_mib':4096,'architecture':'arm64'},"
+                                "{'name':'plain','cpus':2,'memory_mib':4096}]";
     json_t *catalog = json_object();
     json_set_take(catalog, "kubernetes_versions", roll_versions(31));
     json_set_take(catalog, "machine_images",

@@ -1463,20 +1463,20 @@ static void counts_what_it_does(void **state)
     struct fixture *f = *state;
     f->receiver.reply = gone;
     expect_metric(f, "\nshootd_webhook_pending 0\n");
-    expect_metric(f, "shootd_webhook_endpoints{state=\"active\"} 0\n");
-    expect_metric(f, "shootd_webhook_endpoints{state=\"disabled\"} 0\n");
+    expect_metric(f, "shootd_webhooks{state=\"enabled\"} 0\n");
+    expect_metric(f, "shootd_webhooks{state=\"disabled\"} 0\n");
     subscribe(f, "wh_a");
     publish(f, "wh_a", 1);
     expect_metric(f, "\nshootd_webhook_pending 1\n");
     expect_metric(f, "\nshootd_webhook_in_flight 0\n");
     f->world.now += 7 * US_PER_S;
     expect_metric(f, "\nshootd_webhook_oldest_pending_age_seconds 7\n");
-    expect_metric(f, "shootd_webhook_endpoints{state=\"active\"} 1\n");
+    expect_metric(f, "shootd_webhooks{state=\"enabled\"} 1\n");
     run(f, US_PER_S);
     expect_metric(f, "\nshootd_webhook_pending 0\n");
     expect_metric(f, "\nshootd_webhook_oldest_pending_age_seconds 0\n");
-    expect_metric(f, "shootd_webhook_endpoints{state=\"active\"} 0\n");
-    expect_metric(f, "shootd_webhook_endpoints{state=\"disabled\"} 1\n");
+    expect_metric(f, "shootd_webhooks{state=\"enabled\"} 0\n");
+    expect_metric(f, "shootd_webhooks{state=\"disabled\"} 1\n");
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++) {
         char *series CLEANUP_FREE = mem_printf("\nshootd_webhook_attempts_total{outcome=\"%s\"} ",
                                                attempt_result_name((enum attempt_result)i));

@@ -1,10 +1,12 @@
 /* Decoding functions for all drivers. The data comes from Cleura, so there are no asserts about it.
  * Unknown enum values are passed on. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "upstream/wire/driver_private.h"
@@ -195,6 +197,25 @@ json_t *decode_quantity(struct decoding *d, const json_t *object, const char *ke
         return json_incref(value);
     decode_note(d, object, key);
     return json_null();
+}
+
+json_t *decode_rounded(struct decoding *d, const json_t *object, const char *key)
+{
+    json_t *exact = decode_quantity(d, object, key);
+    if (!json_is_real(exact))
+        return exact;
+    json_t *rounded = json_integer((json_int_t)llround(json_real_value(exact)));
+    json_decref(exact);
+    return rounded;
+}
+
+json_t *decode_mib(struct decoding *d, const json_t *object, const char *key)
+{
+    const char *text = decode_text(d, object, key);
+    const int64_t mib = quantity_mib(text);
+    if (text && mib < 0)
+        decode_note(d, object, key);
+    return mib < 0 ? json_null() : json_integer(mib);
 }
 
 json_t *decode_gib(struct decoding *d, const json_t *object, const char *key)

@@ -290,6 +290,10 @@ json_t *decode_number(struct decoding *d, const json_t *object, const char *key,
 enum { NUMBER_MAX = 1000000 };
 /* Reads any number in the range in which a double is exact. */
 json_t *decode_quantity(struct decoding *d, const json_t *object, const char *key);
+/* Does the same as decode_quantity, and rounds to a whole number. */
+json_t *decode_rounded(struct decoding *d, const json_t *object, const char *key);
+/* Reads the MiB of a text such as "4Gi" (base/quantity.h). */
+json_t *decode_mib(struct decoding *d, const json_t *object, const char *key);
 /* Reads the number of a text such as "50Gi". */
 json_t *decode_gib(struct decoding *d, const json_t *object, const char *key);
 /* Reads a time of RFC 3339, from 2015 to a year after now. */

@@ -54,12 +54,16 @@ static bool decode_is_list(const json_t *doc)
 bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *doc,
                   struct upstream_result *result)
 {
-    static const char *const numbers[][2] = {
-        {"cpu_cores_used", "cpu_usage"},
-        {"cpu_cores_allocatable", "allocatable_cpu"},
-        {"memory_bytes_used", "memory_usage"},
-        {"memory_bytes_allocatable", "allocatable_memory"},
-        {"pods", "pods"},
+    /* The cores have fractions; Cleura also writes the others with a point. */
+    static const struct {
+        const char *ours, *theirs;
+        bool is_whole;
+    } numbers[] = {
+        {"cpu_cores_used", "cpu_usage", false},
+        {"cpu_cores_allocatable", "allocatable_cpu", false},
+        {"memory_bytes_used", "memory_usage", true},
+        {"memory_bytes_allocatable", "allocatable_memory", true},
+        {"pods", "pods", true},
     };
     if (!decode_is_list(doc))
         return false;
@@ -71,7 +75,9 @@ bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *
         json_set_str(node, "name", decode_word(d, item, "node_name"));
         json_set_str(node, "pool", pool ? pool : about->item);
         for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
-            json_set_take(node, numbers[n][0], decode_quantity(d, item, numbers[n][1]));
+            json_set_take(
+                node, numbers[n].ours,
+                (numbers[n].is_whole ? decode_rounded : decode_quantity)(d, item, numbers[n].theirs));
         json_append_take(result->document, node);
     }
     return true;
@@ -138,7 +144,7 @@ bool decode_quota(struct decoding *d, const struct answer_about *about ATTR_UNUS
     } limits[] = {
         {"cores", "cores", COMPUTE},
         {"instances", "instances", COMPUTE},
-        {"ram_mib", "ram", COMPUTE},
+        {"memory_mib", "ram", COMPUTE},
         {"volumes", "volumes", STORAGE},
         {"volume_gib", "gigabytes", STORAGE},
         {"snapshots", "snapshots", STORAGE},
@@ -159,7 +165,7 @@ bool decode_quota(struct decoding *d, const struct answer_about *about ATTR_UNUS
     result->document = json_object();
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)
         json_set_take(result->document, limits[i].ours,
-                      decode_quantity(d, groups[limits[i].group], limits[i].theirs));
+                      decode_rounded(d, groups[limits[i].group], limits[i].theirs));
     return true;
 }
 

@@ -106,7 +106,7 @@ static json_t *machine_types(struct decoding *d, const json_t *root)
         json_set_str(entry, "name", name);
         take_count(d, entry, "cpus", type, "cpu");
         take_count(d, entry, "gpus", type, "gpu");
-        json_set_str(entry, "memory", decode_word(d, type, "memory"));
+        json_set_take(entry, "memory_mib", decode_mib(d, type, "memory"));
         take_word(d, entry, "architecture", type, "architecture", "amd64", NULL);
         json_set_bool(entry, "usable", is_usable(d, type));
         json_append_take(ours, entry);

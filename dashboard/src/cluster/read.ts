@@ -113,7 +113,7 @@ function make(project: string, name: string) {
     return [some, others];
   }
 
-  /** The usual duration of an operation of the same type as the open one, in seconds. */
+  /** The usual duration of an operation of the same type as the open one, in ms. */
   async function readUsual() {
     const own = cluster.value?.operation;
     if (!own || !isOpen(own)) {
@@ -121,7 +121,7 @@ function make(project: string, name: string) {
       return [];
     }
     const result = await ask(api.GET("/v1/projects/{project}/durations", { params: { path: { project } } }));
-    if (result.ok) usual.value = result.value.items.find((item) => item.type === own.type)?.p50_seconds ?? null;
+    if (result.ok) usual.value = result.value.items.find((item) => item.type === own.type)?.p50_ms ?? null;
     return [result];
   }
 

@@ -16,7 +16,7 @@ export const counted = signal<ClusterCounts | null>(null);
 
 /** For each order of the table: the order of the server that begins in the same way, or almost. */
 const sortOf: Record<SortKey, string> = {
-  name: "name", trouble: "trouble", phase: "phase", health: "health", version: "version", expires: "expires_at", changed: "-updated_at",
+  name: "name", trouble: "trouble", phase: "phase", health: "health", version: "kubernetes_version", expires: "expires_at", changed: "-updated_at",
 };
 
 /** The query with the filters that mean the same at the server. The page applies all filters to the answer. */

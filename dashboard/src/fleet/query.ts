@@ -115,7 +115,7 @@ export function hasMark(row: Row, mark: Mark, now: number): boolean {
     case "drifted":
       return row.drifted;
     case "stale":
-      return row.stale;
+      return row.status.stale;
     case "unmanaged":
       return !row.managed;
     case "expired":
@@ -162,8 +162,8 @@ export const isTrouble = ({ issue }: Row) => issue !== null && issue.severity !=
 function fits(query: Query, now: number): (row: Row) => boolean {
   return (row) =>
     (!query.project || row.project === query.project) &&
-    (!query.phase.length || query.phase.includes(row.phase)) &&
-    (!query.health.length || query.health.includes(row.health)) &&
+    (!query.phase.length || query.phase.includes(row.status.phase)) &&
+    (!query.health.length || query.health.includes(row.status.health)) &&
     (!query.version.length || query.version.includes(row.minor)) &&
     (!query.mark.length || query.mark.some((mark) => hasMark(row, mark, now))) &&
     (!query.trouble || now - row.troubleAt >= troubleAges[query.trouble]);
@@ -210,8 +210,8 @@ export const sortByName = (list: Row[]) => list.sort((a, b) => compare(a.byName,
 const rankOf: Record<SortKey, ((row: Row) => string | number) | null> = {
   name: null,
   trouble: troubleRank,
-  phase: (row) => phaseRank.indexOf(row.phase),
-  health: (row) => healthRank.indexOf(row.health),
+  phase: (row) => phaseRank.indexOf(row.status.phase),
+  health: (row) => healthRank.indexOf(row.status.health),
   version: (row) => row.byVersion,
   expires: (row) => row.ends,
   changed: (row) => -row.changed,

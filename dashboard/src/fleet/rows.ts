@@ -99,7 +99,7 @@ export function rowOf(item: ClusterSummary, seenIn: number, readIn: number): Row
     minor: minorOf(version),
     ends: timeOf(item.expires_at, Infinity),
     changed: timeOf(item.updated_at, -Infinity),
-    troubleAt: timeOf(item.trouble_since, Infinity),
+    troubleAt: timeOf(item.status.trouble_since, Infinity),
     seenIn,
     readIn,
   };
@@ -107,10 +107,10 @@ export function rowOf(item: ClusterSummary, seenIn: number, readIn: number): Row
 
 /** Whether the row has this data. The time of the observation is not shown. */
 function hasData(row: Row, item: ClusterSummary) {
-  return (Object.keys(item) as (keyof ClusterSummary)[]).every((name) => {
-    const a = row[name], b = item[name];
-    return a === b || name === "observed_at" || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
-  });
+  const isSame = (a: unknown, b: unknown) => a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
+  const ofStatus = Object.keys(item.status) as (keyof ClusterSummary["status"])[];
+  return (Object.keys(item) as (keyof ClusterSummary)[]).every((name) => name === "status" || isSame(row[name], item[name])) &&
+    ofStatus.every((name) => name === "observed_at" || isSame(row.status[name], item.status[name]));
 }
 
 // ---- changes ----
@@ -127,13 +127,13 @@ function seenAgain(row: Row, of: number | null): string {
 }
 
 /**
- * `of`: the number of a read of all clusters. Such a read also accepts older versions, because a restored store has them. Returns the key of
+ * `of`: the number of a read of all clusters. Such a read also accepts older revisions, because a restored store has them. Returns the key of
  * the row.
  */
 export function put(item: ClusterSummary, of: number | null): string {
   const old = rows.get(keyOf(item.project, item.name));
   if (old && hasData(old, item)) return seenAgain(old, of);
-  if (of === null && old && old.id === item.id && old.version > item.version) return old.key;
+  if (of === null && old && old.id === item.id && old.revision > item.revision) return old.key;
   const row = rowOf(item, of ?? old?.seenIn ?? round, of ?? 0);
   rows.set(row.key, row);
   if (!old) othersAreThere = true;

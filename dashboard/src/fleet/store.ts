@@ -161,10 +161,10 @@ function flushSoon() {
 
 /** The data in an event is shown at once. */
 function apply(event: Event) {
-  const { project, cluster, phase, version } = event.data;
+  const { project, cluster, phase, revision } = event.data;
   if (!project || !cluster) return;
   const row = rows.get(keyOf(project, cluster));
-  if (row && phase && version !== undefined && version >= row.version) rows.set(row.key, { ...row, phase, version, readIn: 0 });
+  if (row && phase && revision !== undefined && revision >= row.revision) rows.set(row.key, { ...row, status: { ...row.status, phase }, revision, readIn: 0 });
   dirty.set(keyOf(project, cluster), { project, name: cluster });
   const count = changes.peek();
   changes.value = { changed: count.changed + 1, failed: count.failed + (event.type === "cluster.failed" ? 1 : 0) };
@@ -182,7 +182,7 @@ export const toStore = {
 };
 
 function someMove() {
-  for (const row of rows.values()) if (isMoving(row.phase) || row.settling) return true;
+  for (const row of rows.values()) if (isMoving(row.status.phase) || row.status.settling) return true;
   return false;
 }
 

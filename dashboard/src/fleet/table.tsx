@@ -67,8 +67,8 @@ const marks: Mark[] = ["expired", "expiring", "drifted", "stale", "unmanaged"];
 const troubles = marks.filter((mark) => mark !== "unmanaged");
 
 const cells: Record<Exclude<ColumnKey, "name">, (row: Row, present: number) => ComponentChildren> = {
-  phase: (row) => phaseWord(row.phase, isMoving(row.phase) ? row.progress : null),
-  health: (row) => healthWord(row.health),
+  phase: ({ status }) => phaseWord(status.phase, isMoving(status.phase) ? status.progress : null),
+  health: (row) => healthWord(row.status.health),
   version: (row) => (row.kubernetes_version ? brief(row.kubernetes_version) : <span class="quiet">{texts.none}</span>),
   expires: (row) => <When at={row.expires_at} />,
   marks: (row, present) =>
@@ -78,7 +78,7 @@ const cells: Record<Exclude<ColumnKey, "name">, (row: Row, present: number) => C
       </span>
     )),
   changed: (row) => <When at={row.updated_at} none={texts.never} />,
-  message: (row) => row.message && visible(row.message),
+  message: ({ status }) => status.message && visible(status.message),
 };
 
 /** All cells but the name. A component for each part would take a browser time and memory at each new row. */
@@ -94,8 +94,8 @@ function cellsOf(row: Row, present: number) {
 function firstMark(row: Row, present: number) {
   const mark = troubles.find((one) => hasMark(row, one, present));
   if (mark) return <span class={`tag first-mark ${mark}`}>{texts.mark[mark]}</span>;
-  const isSaid = row.phase === "failed" || row.phase === "degraded";
-  return row.health === "unhealthy" && !isSaid ? <span class="tag first-mark stale">{texts.health.unhealthy}</span> : null;
+  const { phase, health } = row.status, isSaid = phase === "failed" || phase === "degraded";
+  return health === "unhealthy" && !isSaid ? <span class="tag first-mark stale">{texts.health.unhealthy}</span> : null;
 }
 
 /**

@@ -25,8 +25,8 @@ function count(): Counts {
   const add = <T,>(map: Map<T, number>, key: T) => map.set(key, (map.get(key) ?? 0) + 1);
   const present = now.peek();
   for (const row of rows.values()) {
-    add(counts.phase, row.phase);
-    add(counts.health, row.health);
+    add(counts.phase, row.status.phase);
+    add(counts.health, row.status.health);
     add(counts.version, row.minor);
     for (const mark of marks) if (hasMark(row, mark, present)) add(counts.mark, mark);
   }
@@ -37,7 +37,7 @@ function count(): Counts {
 export function countsOf(all: ClusterCounts): Counts {
   const some = <T extends string>(counts: Record<string, number>) => new Map(Object.entries(counts).filter(([, n]) => n > 0)) as Map<T, number>;
   const { expired, expiring_30d: expiring, drifted, stale, unmanaged } = all;
-  return { phase: some(all.by_phase), health: some(all.by_health), version: some(all.by_version), mark: some({ expired, expiring, drifted, stale, unmanaged }) };
+  return { phase: some(all.by_phase), health: some(all.by_health), version: some(all.by_kubernetes_version), mark: some({ expired, expiring, drifted, stale, unmanaged }) };
 }
 
 const countNow = () => (counted.value && load.value.state !== "loaded" ? countsOf(counted.value) : count());

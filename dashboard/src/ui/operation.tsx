@@ -96,7 +96,7 @@ export function OperationBody({ operation, listed = false }: { operation: Operat
   );
 }
 
-/** The complete operation, for a page of its own; `usual` is the usual duration of such an operation in seconds. */
+/** The complete operation, for a page of its own; `usual` is the usual duration of such an operation in ms. */
 export function OperationDetails({ operation, usual }: { operation: Operation; usual: number | null }) {
   const open = isOpen(operation);
   const lasted = lastedOf(operation, now.value);
@@ -105,7 +105,7 @@ export function OperationDetails({ operation, usual }: { operation: Operation; u
       <p class="operation-line">
         <b>{wordOf(texts.operationType, operation.type)}</b> <OperationStatus operation={operation} />{" "}
         <span class="mono elapsed">{lasted === null ? "" : clock(lasted)}</span>
-        {open && usual !== null && <span class="quiet"> {texts.operation.usual(span(usual * 1000))}</span>}
+        {open && usual !== null && <span class="quiet"> {texts.operation.usual(span(usual))}</span>}
       </p>
       {open && <OperationProgress operation={operation} />}
       <OperationBody operation={operation} />
