@@ -17,7 +17,7 @@ static struct histogram delays;
 static _Atomic int64_t pending;
 static _Atomic int64_t in_flight;
 static _Atomic wall_us oldest;
-static _Atomic int64_t endpoints[2]; /* the numbers of active and of disabled webhooks */
+static _Atomic int64_t webhooks[WEBHOOK_STATE_MAX_];
 
 /* Changes a gauge, which is never below 0. */
 static void move_gauge(_Atomic int64_t *gauge, int delta)
@@ -53,16 +53,17 @@ void webhook_note_oldest(wall_us at)
     atomic_store_explicit(&oldest, at, memory_order_relaxed);
 }
 
-void webhook_count_endpoint(bool disabled, int delta)
+void webhook_count_webhook(enum webhook_state state, int delta)
 {
-    move_gauge(&endpoints[disabled], delta);
+    assert(state < WEBHOOK_STATE_MAX_);
+    move_gauge(&webhooks[state], delta);
 }
 
 void webhook_metrics(struct buffer *out, wall_us now)
 {
     static const char attempts_name[] = "shootd_webhook_attempts_total",
                       delays_name[] = "shootd_webhook_delivery_delay_seconds",
-                      endpoints_name[] = "shootd_webhook_endpoints";
+                      webhooks_name[] = "shootd_webhooks";
     const wall_us oldest_at = atomic_load(&oldest);
     metric_family(out, attempts_name);
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++)
@@ -74,7 +75,8 @@ void webhook_metrics(struct buffer *out, wall_us now)
     metric_one(out, "shootd_webhook_in_flight", (double)atomic_load(&in_flight));
     metric_one(out, "shootd_webhook_oldest_pending_age_seconds",
                oldest_at && now > oldest_at ? (double)(now - oldest_at) / (double)US_PER_S : 0);
-    metric_family(out, endpoints_name);
-    metric_of(out, endpoints_name, "state", "active", (double)atomic_load(&endpoints[0]));
-    metric_of(out, endpoints_name, "state", "disabled", (double)atomic_load(&endpoints[1]));
+    metric_family(out, webhooks_name);
+    for (int i = 0; i < WEBHOOK_STATE_MAX_; i++)
+        metric_of(out, webhooks_name, "state", webhook_state_name((enum webhook_state)i),
+                  (double)atomic_load(&webhooks[i]));
 }

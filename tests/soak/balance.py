@@ -147,7 +147,7 @@ def counters(books, world):
     said = [f"{name} rose to {books.now.total(name):.0f}" for name in NEVER if books.now.total(name) > world.before.total(name)]
     if books.now.total("shootd_log_messages_total", level="error"):
         said.append(f"errors in the log: {[line for line in world.d.log().splitlines() if ' error ' in line][:5]}")
-    hooks = books.now.total("shootd_webhook_endpoints")
+    hooks = books.now.total("shootd_webhooks")
     return said + ([f"{hooks:.0f} webhooks of {len(world.hooks)}"] if hooks != len(world.hooks) else [])
 
 
