@@ -31,6 +31,24 @@ struct webhook_header {
 
 enum { SUBSCRIPTION_MAX_KEYS = 3, SUBSCRIPTION_MAX_HEADERS = 10, SUBSCRIPTION_MAX_IN_FLIGHT = 10 };
 
+/*
+ * What the attempts tell about the receiver of a webhook. It begins anew when a caller changes the target or
+ * enables the webhook again. A test is no attempt in this sense: it also reaches a receiver that refuses the
+ * events. Stored with the webhook, but not by subscription_to_json.
+ */
+struct webhook_standing {
+    wall_us last_at;       /* when the last attempt ended; 0: there was none */
+    wall_us failing_since; /* when the first attempt ended that failed and was followed by no success; 0: the
+                            * last attempt succeeded */
+    int16_t last_status;   /* of the answer to the last attempt; 0: there was no answer */
+    uint8_t last_result;   /* enum attempt_result */
+    uint32_t pending;      /* the number of deliveries that wait or are under way; not stored */
+};
+
+enum webhook_state { WEBHOOK_ENABLED, WEBHOOK_FAILING, WEBHOOK_DISABLED, WEBHOOK_STATE_MAX_ };
+const char *webhook_state_name(enum webhook_state state);
+int webhook_state_from_name(const char *name);
+
 struct subscription {
     char id[40];
     char *url;
@@ -57,6 +75,7 @@ struct subscription {
                               * earlier version tells nothing about this one. Not stored */
     wall_us last_success_at; /* the last success; 0: none is known. Added by the store, not by
                               * subscription_to_json */
+    struct webhook_standing standing;
 };
 
 void subscription_free(struct subscription *s);
@@ -64,6 +83,7 @@ struct subscription *subscription_copy(const struct subscription *s);
 json_t *subscription_to_json(const struct subscription *s);
 /* Reads the stored form, also that of earlier versions with one `sealed_secret`. */
 struct subscription *subscription_from_json(const json_t *doc);
+enum webhook_state subscription_state(const struct subscription *s);
 /* True when the subscription names no project, or "*". */
 bool subscription_is_of_all_projects(const struct subscription *s);
 /* Whether a caller that may see `projects` may see every project of the subscription. */
@@ -91,6 +111,12 @@ void webhook_header_done(struct webhook_header *header);
 enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DELIVERY_STATUS_MAX_ };
 const char *delivery_status_name(enum delivery_status status);
 int delivery_status_from_name(const char *name);
+
+/* What a pending delivery waits for: the time of its next attempt; its turn, because the attempt is due and
+ * others come first; the answer, because the attempt is under way. */
+enum delivery_wait { WAIT_NONE, WAIT_TIME, WAIT_TURN, WAIT_ANSWER, DELIVERY_WAIT_MAX_ };
+/* Returns NULL for WAIT_NONE. */
+const char *delivery_wait_name(enum delivery_wait wait);
 
 /* The results of attempts: the id, and the name that is stored in `error` and is the value of the label
  * `outcome`. This is a fixed list (WH-22). */
@@ -139,6 +165,8 @@ struct delivery {
     char event_id[40];
     char event_type[40];
     char subscription_id[40];
+    char project[64], cluster[64]; /* of the event, "" when it has none; not stored with the delivery, and not
+                                    * known to the engine after a restart */
     enum delivery_status status;
     int attempt;         /* the number of attempts so far */
     int response_status; /* the status in the answer to the last attempt; 0: there was no answer */
@@ -146,15 +174,22 @@ struct delivery {
     char error[32];                       /* the name of the last failure, "" when there was none */
     char snippet[DELIVERY_SNIPPET_BYTES]; /* the beginning of the last answer in printable characters
                                            * (WH-22) */
-    wall_us next_attempt_at;              /* 0: the status is final */
+    wall_us next_attempt_at;              /* 0: the status is final. Where a client sees the delivery, also
+                                           * 0 unless it waits for this time (webhook_engine_look_up) */
     wall_us created_at;
     wall_us updated_at;
     struct delivery_attempt attempts[DELIVERY_ATTEMPTS]; /* the oldest first */
     struct trace trace;                                  /* the trace of the event's operation; never
                                                           * stored */
+    uint8_t waits_for;                                   /* enum delivery_wait; never stored */
     uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
                              * versions, because those versions stored only the last attempt */
 };
+
+/* Notes an attempt that has ended. */
+void standing_note_attempt(struct webhook_standing *standing, const struct delivery_attempt *attempt);
+/* Forgets the attempts: the webhook has another target. */
+void standing_begin_anew(struct webhook_standing *standing);
 
 /* Adds an attempt that has ended. Attempts beyond the limit are discarded. */
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt);

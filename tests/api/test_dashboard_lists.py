@@ -87,12 +87,17 @@ def test_webhooks_show_every_attempt_of_every_delivery(world):
     world.open("hooks", "/webhooks")
     cards = world.run("hooks", """
       await page.locator(".card").nth(1).waitFor();
+      await page.locator(".tag.webhook-failing").waitFor();
       const cards = await page.locator(".card").allInnerTexts();
-      await page.getByRole("link", { name: /bad$/ }).click();
+      await page.locator(".banners", { hasText: "last answer: 500" }).waitFor();
+      await page.locator(".card", { hasText: "/hook/bad" }).getByRole("link").click();
       await page.locator(".entry").first().waitFor();
       return cards;
     """)
-    assert all(any(word in card for card in cards) for word in ("/hook/good", "/hook/bad")) and all("enabled" in card and "operation.*" in card for card in cards)
+    assert all(any(word in card for card in cards) for word in ("/hook/good", "/hook/bad")) and all("operation.*" in card for card in cards)
+    bad = next(card for card in cards if "/hook/bad" in card)
+    assert "failing" in bad and "has accepted nothing for" in bad and "last answer: 500" in bad, bad
+    assert "enabled" in next(card for card in cards if "/hook/good" in card)
 
     def oldest_failed():
         items = d.http.get(f"/v1/webhooks/{world.hooks['bad']}/deliveries").json()["items"]
@@ -104,11 +109,15 @@ def test_webhooks_show_every_attempt_of_every_delivery(world):
       await last.locator("summary").click();
       await last.locator(".attempts tbody tr").nth(1).waitFor();
       return { rows: await last.locator(".attempts tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))),
-        text: await last.innerText() };
+        text: await last.innerText(), next: (await last.locator("summary .quiet").allInnerTexts()).join(" "),
+        kinds: [...new Set(await page.locator(".entry summary .tag").evaluateAll((tags) => tags.map((tag) => tag.className)))] };
     """)
     assert [(row[0], row[2], row[3], row[4]) for row in seen["rows"]][: len(wanted["attempts"])] == [
         (str(i), str(one["response_status"]), f"{one['latency_ms']:,} ms", one["error"]) for i, one in enumerate(wanted["attempts"], 1)]
     assert "<img src=x" in seen["text"], "an admin sees the answer"
+    assert f"{wanted['cluster']} {wanted['project']}" in " ".join(seen["text"].split()), "the cluster of the event"
+    assert seen["kinds"] == ["tag status-late"], "nothing waits as usual behind a receiver that fails"
+    assert "ago" not in seen["next"], "the next attempt is not in the past"
     good = world.run("hooks", """
       await page.evaluate((place) => { location.hash = place; }, args.place);
       await page.locator(".entry", { hasText: "delivered" }).first().waitFor();

@@ -149,6 +149,11 @@ struct fixture {
         int64_t version;
         const char *reason;
     } last_report;
+    struct {
+        unsigned count;
+        enum webhook_state state;
+        struct webhook_standing standing;
+    } shown; /* of any webhook */
 };
 
 static void on_given_up(void *ctx, struct webhook_report *report)
@@ -160,6 +165,14 @@ static void on_given_up(void *ctx, struct webhook_report *report)
     f->report_count++;
 }
 
+static void on_shown(void *ctx, const struct subscription *s)
+{
+    struct fixture *f = ctx;
+    f->shown.count++;
+    f->shown.state = subscription_state(s);
+    f->shown.standing = s->standing;
+}
+
 static struct webhook_engine *new_engine(struct fixture *f)
 {
     const struct webhook_options options = {.loop = f->loop,
@@ -168,6 +181,7 @@ static struct webhook_engine *new_engine(struct fixture *f)
                                             .config = &f->config,
                                             .key = &f->key,
                                             .given_up = on_given_up,
+                                            .shown = on_shown,
                                             .ctx = f};
     return webhook_engine_new(&options);
 }
@@ -757,9 +771,9 @@ static void wh22_answers_have_sanitized_names(void **state)
         {{.outcome = HTTP_ANSWERED, .status = 410}, "gone"},
         {{.outcome = HTTP_ANSWERED, .status = 429}, "throttled"},
         {{.outcome = HTTP_ANSWERED, .status = 500}, "http_5xx"},
-        {{.outcome = HTTP_ANSWERED, .status = 502}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 502}, "http_5xx"},
         {{.outcome = HTTP_ANSWERED, .status = 503}, "http_5xx"},
-        {{.outcome = HTTP_ANSWERED, .status = 504}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 504}, "http_5xx"},
         {{.outcome = HTTP_ANSWERED, .status = 999}, "http_other"},
         {{.outcome = HTTP_TOO_LARGE}, "answer_too_large"},
         {{.outcome = HTTP_TOO_LARGE, .status = 200}, "delivered"},
@@ -861,10 +875,10 @@ static void the_outcome_of_every_kind_of_answer(void **state)
         {{.status = 429, .retry_after = "120"}, "throttled", DELIVERY_PENDING, 120, false},
         {{.status = 429, .retry_after = "200000"}, "throttled", DELIVERY_PENDING, 86400, false},
         {{.status = 500}, "http_5xx", DELIVERY_PENDING, 5, false},
-        {{.status = 502}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.status = 502}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.status = 503}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.status = 503, .retry_after = "77"}, "http_5xx", DELIVERY_PENDING, 77, false},
-        {{.status = 504}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.status = 504}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.outcome = HTTP_TOO_LARGE, .status = 500}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.outcome = HTTP_TIMEOUT, .error = "timeout"}, "timeout", DELIVERY_PENDING, 5, false},
         {{.outcome = HTTP_BROKEN, .error = "reset"}, "connection_lost", DELIVERY_PENDING, 5, false},
@@ -899,6 +913,30 @@ static void the_outcome_of_every_kind_of_answer(void **state)
         assert_in_range(waited, rows[i].wait_s * US_PER_S * 8 / 10, rows[i].wait_s * US_PER_S * 12 / 10);
         if (rows[i].reply.retry_after)
             assert_in_range(waited, rows[i].wait_s * US_PER_S, (rows[i].wait_s + 1) * US_PER_S);
+    }
+}
+
+/* 502 and 504 pause all deliveries as 429 does, although they are counted as what they are. */
+static void some_answers_pause_all_deliveries(void **state)
+{
+    static const struct {
+        int status;
+        bool pauses;
+    } rows[] = {{429, true}, {502, true}, {504, true}, {500, false}, {503, false}};
+    struct fixture *f = *state;
+    f->receiver.reply = first_then_ok;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "wh_%03zu", i);
+        f->receiver.count = 0;
+        first_reply = (struct reply){.status = rows[i].status};
+        subscribe(f, id);
+        publish(f, id, 1);
+        publish(f, id, 2);
+        run(f, 3 * US_PER_S);
+        assert_int_equal(f->receiver.count, rows[i].pauses ? 1 : 2);
+        run(f, 10 * US_PER_S);
+        assert_int_equal(f->receiver.count, 3);
     }
 }
 
@@ -1251,6 +1289,146 @@ static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 3, "http_5xx");
 }
 
+/* ---- what is known about the receiver ---- */
+
+static void expect_metric(struct fixture *f, const char *line);
+
+static void expect_standing(struct fixture *f, enum webhook_state state, wall_us failing_since,
+                            unsigned pending, int last_status)
+{
+    assert_string_equal(webhook_state_name(f->shown.state), webhook_state_name(state));
+    assert_int_equal(f->shown.standing.failing_since, failing_since);
+    assert_int_equal(f->shown.standing.pending, pending);
+    assert_int_equal(f->shown.standing.last_status, last_status);
+}
+
+static void a_receiver_fails_until_it_accepts_something(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
+    publish(f, "wh_a", 1);
+    publish(f, "wh_a", 2);
+    const wall_us since = env_wall(&f->world.env);
+    run(f, 60 * US_PER_S);
+    assert_int_equal(f->receiver.count, 4);
+    expect_standing(f, WEBHOOK_FAILING, since, 2, 503);
+    assert_true(f->shown.standing.last_at > since);
+    assert_int_equal(f->shown.standing.last_result, ATTEMPT_SERVER_ERROR);
+    expect_metric(f, "shootd_webhooks{state=\"failing\"} 1\n");
+    f->receiver.reply = status_ok;
+    publish(f, "wh_a", 3);
+    run(f, 5 * US_PER_S);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 2, 204);
+}
+
+/* The failed deliveries may be purged, so the state does not depend on them. */
+static void a_receiver_fails_over_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    const wall_us since = env_wall(&f->world.env);
+    run(f, 100 * HOUR_US);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, SCHEDULE_ATTEMPTS, "http_5xx");
+    const wall_us last_at = f->shown.standing.last_at;
+    restart_engine(f, 0);
+    expect_standing(f, WEBHOOK_FAILING, since, 0, 503);
+    assert_int_equal(f->shown.standing.last_at, last_at);
+    f->receiver.reply = status_ok;
+    publish(f, "wh_a", 2);
+    run(f, 5 * US_PER_S);
+    (void)stored(f, "wh_a", 2);
+    restart_engine(f, 0);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 204);
+}
+
+static void another_target_has_not_failed(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    const wall_us since = env_wall(&f->world.env);
+    run(f, 5 * US_PER_S);
+    change(f, 2, 0, "https://wh_a.example/hook?key=private");
+    expect_standing(f, WEBHOOK_FAILING, since, 1, 503);
+    change(f, 3, 3, "https://other.example/");
+    expect_standing(f, WEBHOOK_ENABLED, 0, 1, 0);
+    (void)stored(f, "wh_a", 1);
+    restart_engine(f, 1);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
+}
+
+static void a_test_tells_nothing_about_the_receiver(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish_type(f, "wh_a", 1, "webhook.test");
+    run(f, 5 * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "http_5xx");
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
+}
+
+/* What a client sees of a stored delivery. */
+static void expect_wait(struct fixture *f, unsigned number, const char *wait, wall_us from, wall_us to)
+{
+    struct delivery d = stored(f, "wh_a", number);
+    webhook_engine_look_up(f->engine, &d);
+    assert_string_equal(delivery_wait_name((enum delivery_wait)d.waits_for), wait);
+    assert_in_range(d.next_attempt_at, from, to);
+}
+
+static void the_next_attempt_is_never_in_the_past(void **state)
+{
+    struct fixture *f = *state;
+    (void)snprintf(retry_after, sizeof(retry_after), "600");
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    const wall_us end = env_wall(&f->world.env) + 600 * US_PER_S;
+    run(f, 30 * US_PER_S);
+    publish(f, "wh_a", 2); /* it was due when it was made, and the receiver has requested a pause */
+    run(f, 300 * US_PER_S);
+    assert_true(stored(f, "wh_a", 2).next_attempt_at < env_wall(&f->world.env));
+    expect_wait(f, 1, "time", end, end);
+    expect_wait(f, 2, "time", end, end);
+    f->receiver.reply = a_hangs_all;
+    run(f, 275 * US_PER_S); /* the pause ends, and the receiver does not answer */
+    expect_wait(f, 2, "answer", 0, 0);
+    expect_wait(f, 1, "turn", 0, 0);
+    run(f, 17 * US_PER_S); /* the attempt has failed */
+    expect_wait(f, 1, "answer", 0, 0);
+    struct delivery d = stored(f, "wh_a", 2);
+    webhook_engine_look_up(f->engine, &d);
+    assert_int_equal(d.waits_for, WAIT_TIME);
+    assert_true(d.next_attempt_at > env_wall(&f->world.env));
+    f->receiver.reply = status_ok;
+    run(f, HOUR_US);
+    d = stored(f, "wh_a", 1);
+    webhook_engine_look_up(f->engine, &d);
+    assert_int_equal(d.status, DELIVERY_DELIVERED);
+    assert_null(delivery_wait_name((enum delivery_wait)d.waits_for));
+}
+
+/* Hundreds of deliveries in a few seconds are a few entity tags. */
+static void what_is_shown_changes_once_a_second(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    const unsigned before = f->shown.count;
+    for (unsigned i = 1; i <= 100; i++)
+        publish(f, "wh_a", i);
+    run(f, 5 * US_PER_S); /* each attempt takes 30 ms */
+    assert_int_equal(f->receiver.count, 100);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 204);
+    assert_in_range(f->shown.count - before, 2, 5);
+}
+
 /* The clock was ahead when the attempt was planned, or has been set back since then. */
 static void waits_no_longer_than_its_own_delay_over_a_restart(void **state)
 {
@@ -1476,6 +1654,7 @@ static void counts_what_it_does(void **state)
     expect_metric(f, "\nshootd_webhook_pending 0\n");
     expect_metric(f, "\nshootd_webhook_oldest_pending_age_seconds 0\n");
     expect_metric(f, "shootd_webhooks{state=\"enabled\"} 0\n");
+    expect_metric(f, "shootd_webhooks{state=\"failing\"} 0\n");
     expect_metric(f, "shootd_webhooks{state=\"disabled\"} 1\n");
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++) {
         char *series CLEANUP_FREE = mem_printf("\nshootd_webhook_attempts_total{outcome=\"%s\"} ",
@@ -1519,6 +1698,13 @@ int main(void)
         TEST(takes_a_retry_after_for_the_number_it_begins_with),
         TEST(any_failure_may_ask_to_be_left_alone),
         TEST(a_throttled_endpoint_is_left_alone),
+        TEST(some_answers_pause_all_deliveries),
+        TEST(a_receiver_fails_until_it_accepts_something),
+        TEST(a_receiver_fails_over_a_restart),
+        TEST(another_target_has_not_failed),
+        TEST(a_test_tells_nothing_about_the_receiver),
+        TEST(the_next_attempt_is_never_in_the_past),
+        TEST(what_is_shown_changes_once_a_second),
         TEST(gone_disables_at_once),
         TEST(nothing_is_sent_or_stored_before_the_decision),
         TEST(a_change_with_the_old_target_is_no_decision),

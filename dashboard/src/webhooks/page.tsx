@@ -2,7 +2,8 @@
 import { Fragment } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { placeQuery } from "../router";
+import { now } from "../live/life";
+import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { Delivery } from "../types";
 import { useCountSpoken } from "../ui/count_spoken";
@@ -13,6 +14,7 @@ import { optionsOf, QueryFilters, type Field } from "../ui/query_filters";
 import { useStill } from "../ui/still";
 import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
+import { webhookName } from "../ui/webhook";
 import { WebhookFacts, WebhookState, WebhookTrouble } from "./list";
 import { makeDeliveries, makeWebhook } from "./read";
 
@@ -45,26 +47,35 @@ function Attempts({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function Entry({ delivery }: { delivery: Delivery }) {
-  const { status } = delivery;
+/** The time of the next attempt may pass before the deliveries are read again; it is then due. */
+function Next({ delivery: { waits_for: waits, next_attempt_at: at } }: { delivery: Delivery }) {
+  if (!waits) return null;
+  const isAhead = waits === "time" && at != null && Date.parse(at) > now.value;
+  return <span class="quiet">{isAhead ? <>{texts.deliveries.next} <When at={at} /></> : wordOf(texts.deliveries.waits, waits)}</span>;
+}
+
+/** A delivery that waits because the receiver fails is no usual wait. */
+const kindOf = ({ status, attempt }: Delivery, fails: boolean) =>
+  status === "delivered" ? "succeeded" : status === "pending" && (fails || attempt > 0) ? "late" : status;
+
+function Entry({ delivery, fails }: { delivery: Delivery; fails: boolean }) {
+  const { status, project, cluster } = delivery;
   return (
     <li class="entry">
       <When at={delivery.created_at} focusable />
       <p class="entry-name">
-        <b>{wordOf(texts.event, delivery.event_type)}</b>
+        <b>{wordOf(texts.event, delivery.event_type)}</b>{" "}
+        {project && cluster && <a href={clusterLink(project, cluster)}>{visible(cluster)}</a>}{" "}
+        {project && <span class="quiet project">{visible(project)}</span>}
       </p>
       <details>
         <summary>
-          <span class={`tag status-${status === "delivered" ? "succeeded" : status}`}>{wordOf(texts.deliveries.state, status)}</span>{" "}
+          <span class={`tag status-${kindOf(delivery, fails)}`}>{wordOf(texts.deliveries.state, status)}</span>{" "}
           {delivery.attempt > 0 && (
             <span class="mono">{texts.deliveries.last(answerOf(delivery.response_status), delivery.latency_ms == null ? texts.none : texts.ms(delivery.latency_ms))}</span>
           )}{" "}
           <span class="quiet">{texts.deliveries.attempts(delivery.attempt)}</span>{" "}
-          {delivery.next_attempt_at && (
-            <span class="quiet">
-              {texts.deliveries.next} <When at={delivery.next_attempt_at} />
-            </span>
-          )}
+          <Next delivery={delivery} />
         </summary>
         <div class="entry-body">
           {delivery.attempts.length > 0 && <Attempts delivery={delivery} />}
@@ -85,7 +96,7 @@ function foundOf({ items, more }: ReturnType<typeof makeDeliveries>): string {
   return found ? texts.deliveries.found(found, more.value) : texts.deliveries.noneMatch;
 }
 
-function Log({ id }: { id: string }) {
+function Log({ id, fails }: { id: string; fails: boolean }) {
   const asked = placeQuery.value.get("status") ?? "";
   const deliveries = useMemo(() => makeDeliveries(id, asked), [id, asked]);
   useEffect(() => deliveries.start(), [deliveries]);
@@ -102,7 +113,7 @@ function Log({ id }: { id: string }) {
         <div class="list-area" {...still.area}>
           <ul class="panel entries" tabIndex={-1} aria-label={texts.deliveries.heading}>
             {still.items.map((delivery) => (
-              <Entry key={delivery.id} delivery={delivery} />
+              <Entry key={delivery.id} delivery={delivery} fails={fails} />
             ))}
           </ul>
           {still.differs && (
@@ -145,7 +156,7 @@ export function WebhookPage({ id }: { id: string }) {
         <p class="crumbs">
           <a href="#/webhooks">{texts.webhooks.heading}</a> <span aria-hidden="true">/</span> <bdi>{visible(id)}</bdi>
         </p>
-        <h1 tabIndex={-1}>{webhook ? <Address url={webhook.url} /> : texts.webhooks.one}</h1>
+        <h1 tabIndex={-1} class="foreign">{webhook ? webhook.description ? webhookName(webhook) : <Address url={webhook.url} /> : texts.webhooks.one}</h1>
       </div>
       {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
       {state === "gone" && <p class="panel empty">{texts.webhooks.gone}</p>}
@@ -156,10 +167,11 @@ export function WebhookPage({ id }: { id: string }) {
             <p>
               <WebhookState webhook={webhook} /> {webhook.description && <Foreign text={webhook.description} />}
             </p>
+            {webhook.description && <p class="foreign mono"><Address url={webhook.url} /></p>}
             <WebhookTrouble webhook={webhook} />
             <WebhookFacts webhook={webhook} />
           </section>
-          <Log id={id} />
+          <Log id={id} fails={webhook.status.state === "failing"} />
         </>
       )}
     </>
