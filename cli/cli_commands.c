@@ -225,8 +225,8 @@ const struct cli_command command_table[] = {
      EXAMPLES("shootctl hibernate dev"), verb_hibernate},
     {"wake", "NAME...", 1, 100, false, power_flags, "Wakes clusters.", "", EXAMPLES("shootctl wake dev"),
      verb_wake},
-    {"retry", "NAME...", 1, 100, false, power_flags,
-     "Tries the last change again that Cleura has given up.", "", EXAMPLES("shootctl retry dev"), verb_action},
+    {"retry", "NAME...", 1, 100, false, power_flags, "Tries the last change again that Cleura has given up.",
+     "", EXAMPLES("shootctl retry dev"), verb_action},
     {"reconcile", "NAME...", 1, 100, false, power_flags,
      "Lets Gardener bring clusters into their wanted state now.", "", EXAMPLES("shootctl reconcile dev"),
      verb_action},
@@ -238,12 +238,13 @@ const struct cli_command command_table[] = {
      EXAMPLES("shootctl enable-ha dev"), verb_action},
     {"rotate-ca", "NAME...", 1, 100, false, rotate_flags,
      "Rotates the certificate authority of clusters, in two stages.",
-     "The first stage makes the new authority; both are valid then. Hand out new kubeconfigs, and end the old "
+     "The first stage makes the new authority; both are valid then. Hand out new kubeconfigs, and end the "
+     "old "
      "authority with --complete.",
      EXAMPLES("shootctl rotate-ca dev", "shootctl rotate-ca dev --complete"), verb_rotate_ca},
-    {"cancel", "OPERATION...", 1, 100, false, no_flags,
-     "Ends operations: no further step is sent to Cleura.", "What Cleura has begun goes on.",
-     EXAMPLES("shootctl cancel op_01k5c8s0zj8q4t6w2x9y0a1b2c"), verb_cancel},
+    {"cancel", "OPERATION...", 1, 100, false, no_flags, "Ends operations: no further step is sent to Cleura.",
+     "What Cleura has begun goes on.", EXAMPLES("shootctl cancel op_01k5c8s0zj8q4t6w2x9y0a1b2c"),
+     verb_cancel},
     {"delete", "NAME...", 1, 100, false, delete_flags, "Deletes clusters, with everything in them.",
      "On a terminal you must type the name once more; elsewhere --yes is needed.",
      EXAMPLES("shootctl delete dev", "shootctl delete dev --yes --no-wait"), verb_delete},

@@ -107,9 +107,9 @@ void documents_done(struct input_documents *documents)
 /* The members of a cluster that a caller may send, and the members that only the server sets. */
 static const char *const sent[] = {"name", "labels", "description", "deletion_protection", "spec", NULL};
 static const char *const answered[] = {
-    "id",         "project",    "managed", "drifted", "kubernetes_version", "node_pool_count",
-    "expires_at", "observed",   "drift",   "status",  "issue",  "operation",          "revision",
-    "created_at", "updated_at", NULL};
+    "id",         "project", "managed", "drifted", "kubernetes_version", "node_pool_count", "expires_at",
+    "observed",   "drift",   "status",  "issue",   "operation",          "revision",        "created_at",
+    "updated_at", NULL};
 
 /* Whether the member is absent or a text. YAML reads 123 as a number and true as a truth value, unless they
  * are in quotes. */

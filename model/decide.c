@@ -48,7 +48,8 @@ static enum conditions condition_says(const json_t *condition)
 
 static enum conditions worst_condition(const struct shoot *s)
 {
-    enum conditions worst = json_array_size(json_doc_tree(s->conditions)) ? CONDITIONS_TRUE : CONDITIONS_UNREAD;
+    enum conditions worst =
+        json_array_size(json_doc_tree(s->conditions)) ? CONDITIONS_TRUE : CONDITIONS_UNREAD;
     size_t i;
     json_t *condition;
     json_array_foreach (json_doc_tree(s->conditions), i, condition) {

@@ -41,9 +41,8 @@ const struct error_meaning *model_error_meaning(const char *code)
 
 char *model_error_action(const struct error_meaning *meaning, bool is_over)
 {
-    static const char *const ends[2][2] = {
-        {" Wait: Cleura tries again by itself.", " Retry."},
-        {" Cleura then goes on by itself.", " Then retry."}};
+    static const char *const ends[2][2] = {{" Wait: Cleura tries again by itself.", " Retry."},
+                                           {" Cleura then goes on by itself.", " Then retry."}};
     const bool is_known = *meaning->code;
     return mem_printf("%s%s", meaning->action, is_known ? ends[meaning->user_error][is_over] : "");
 }

@@ -17,8 +17,13 @@ static const struct issue_kind version_expiring = {
     "version_expiring", ISSUE_WARNING, "version", BY_USER, "A version in use expires soon", NULL, {0}};
 static const struct issue_kind version_deprecated = {
     "version_deprecated", ISSUE_INFO, "version", BY_USER, "A version in use is deprecated", NULL, {0}};
-static const struct issue_kind version_not_offered = {
-    "version_not_offered", ISSUE_INFO, "version", BY_USER, "A version in use is no longer offered", NULL, {0}};
+static const struct issue_kind version_not_offered = {"version_not_offered",
+                                                      ISSUE_INFO,
+                                                      "version",
+                                                      BY_USER,
+                                                      "A version in use is no longer offered",
+                                                      NULL,
+                                                      {0}};
 
 static bool is_kubernetes(const struct version_in_use *v)
 {
@@ -45,17 +50,17 @@ static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 
 static char *version_action(const struct issues *in, const struct version_in_use *v, const char *target)
 {
-    const bool by_itself =
-        is_kubernetes(v) ? in->facts->updates_kubernetes : in->facts->updates_images;
+    const bool by_itself = is_kubernetes(v) ? in->facts->updates_kubernetes : in->facts->updates_images;
     const char *adopt = in->managed ? "" : ", after the cluster was adopted";
     if (!target)
         return mem_strdup("The catalog offers no version to upgrade to: contact Cleura.");
-    return mem_printf("%s to %s%s%s.", is_kubernetes(v) ? "Upgrade Kubernetes" : "Change the image of the pools",
-                      target, adopt,
-                      by_itself ? "; or let Cleura do it in the next maintenance window" : "");
+    return mem_printf("%s to %s%s%s.",
+                      is_kubernetes(v) ? "Upgrade Kubernetes" : "Change the image of the pools", target,
+                      adopt, by_itself ? "; or let Cleura do it in the next maintenance window" : "");
 }
 
-static struct remedy version_remedy(const struct issues *in, const struct version_in_use *v, const char *target)
+static struct remedy version_remedy(const struct issues *in, const struct version_in_use *v,
+                                    const char *target)
 {
     if (!target)
         return (struct remedy){REMEDY_CONTACT, BY_CLEURA};

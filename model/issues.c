@@ -28,7 +28,8 @@ enum {
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
-    "cluster", "operation", "condition", "constraint", "drift", "version", "observation", "account", "project", "webhook"};
+    "cluster", "operation",   "condition", "constraint", "drift",
+    "version", "observation", "account",   "project",    "webhook"};
 
 static int index_of(const char *name, const char *const *names, int count)
 {
@@ -64,7 +65,8 @@ static void issue_set_time(json_t *doc, const char *key, wall_us at)
     json_set_str(doc, key, at ? time_rfc3339(at, false, text) : NULL);
 }
 
-json_t *issue_new(const struct issue_kind *kind, enum issue_severity severity, const struct issue_occurrence *o)
+json_t *issue_new(const struct issue_kind *kind, enum issue_severity severity,
+                  const struct issue_occurrence *o)
 {
     const struct remedy *remedy = o->remedy.kind == REMEDY_NONE ? &kind->remedy : &o->remedy;
     json_t *doc = json_object();
@@ -163,15 +165,15 @@ void issue_add(struct issues *in, const struct issue_kind *kind, enum issue_seve
 
 /* ---- phase, errors, operations ---- */
 
-static const struct issue_kind deletion_failed = {
-    "deletion_failed",
-    ISSUE_CRITICAL,
-    "cluster",
-    BY_USER,
-    "The deletion failed",
-    "Remove what blocks the deletion inside the cluster (finalizers, load balancers, volumes), then delete the "
-    "cluster again.",
-    {REMEDY_ACTION, "delete"}};
+static const struct issue_kind deletion_failed = {"deletion_failed",
+                                                  ISSUE_CRITICAL,
+                                                  "cluster",
+                                                  BY_USER,
+                                                  "The deletion failed",
+                                                  "Remove what blocks the deletion inside the cluster "
+                                                  "(finalizers, load balancers, volumes), then delete the "
+                                                  "cluster again.",
+                                                  {REMEDY_ACTION, "delete"}};
 static const struct issue_kind cluster_failed = {"cluster_failed",
                                                  ISSUE_CRITICAL,
                                                  "cluster",
@@ -217,7 +219,8 @@ static const struct issue_kind deletion_stuck = {
     "cluster",
     BY_USER,
     "The deletion does not end",
-    "Remove what blocks the deletion inside the cluster: finalizers, load balancers, volumes. The deletion then "
+    "Remove what blocks the deletion inside the cluster: finalizers, load balancers, volumes. The deletion "
+    "then "
     "goes on.",
     {REMEDY_WAIT, "The deletion goes on when nothing blocks it any more."}};
 static const struct issue_kind operation_hangs = {
@@ -304,7 +307,8 @@ static const struct issue_kind *kind_of_phase(const struct cluster *c)
 /* What Cleura says about the phase. The message of the cluster may be about a worse condition. */
 static const char *said_about_phase(const struct cluster *c)
 {
-    return c->shoot && c->shoot->description && c->phase != PHASE_UNKNOWN ? c->shoot->description : c->message;
+    return c->shoot && c->shoot->description && c->phase != PHASE_UNKNOWN ? c->shoot->description
+                                                                          : c->message;
 }
 
 /* Whether the last operation of shootd failed with the text that Cleura shows, or has not ended because of
@@ -551,8 +555,7 @@ static bool has_findings(const struct json_doc *checks)
 static bool issues_are_possible(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
-    return kind_of_phase(c) || json_array_size(c->drift) > 0 ||
-           (op && op->status == OPERATION_FAILED) ||
+    return kind_of_phase(c) || json_array_size(c->drift) > 0 || (op && op->status == OPERATION_FAILED) ||
            (s && ((s->last_errors && s->last_errors->len > strlen("[]")) || has_findings(s->conditions) ||
                   has_findings(s->constraints)));
 }

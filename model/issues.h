@@ -35,7 +35,7 @@ struct issue_world {
  * the worst issue, then by its age.
  */
 struct trouble {
-    const char *code, *title; /* of the worst issue, static texts; NULL: the cluster has no issue */
+    const char *code, *title;           /* of the worst issue, static texts; NULL: the cluster has no issue */
     wall_us since[ISSUE_SEVERITY_MAX_]; /* when the oldest issue of each severity began; 0: not known */
     uint16_t counts[ISSUE_SEVERITY_MAX_];
     wall_us until; /* when the issues change although nothing else does; INT64_MAX: never */
@@ -84,8 +84,8 @@ json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us no
 const char *issue_of_conditions(const struct shoot *s, const char **ret_said,
                                 enum issue_severity *ret_severity);
 
-/* What is wrong with an account at Cleura, with the reads of a project, and with a webhook. Borrowed; texts may
- * be NULL. */
+/* What is wrong with an account at Cleura, with the reads of a project, and with a webhook. Borrowed; texts
+ * may be NULL. */
 struct issue_place {
     const char *name;
     const char *description;

@@ -42,7 +42,8 @@ struct issue_occurrence {
 };
 
 /* Returns an issue as JSON, which the caller owns. */
-json_t *issue_new(const struct issue_kind *kind, enum issue_severity severity, const struct issue_occurrence *o);
+json_t *issue_new(const struct issue_kind *kind, enum issue_severity severity,
+                  const struct issue_occurrence *o);
 /* Counts the issue, and adds it to those that were found. */
 void issue_add(struct issues *in, const struct issue_kind *kind, enum issue_severity severity,
                const struct issue_occurrence *o);
@@ -52,7 +53,8 @@ struct remedy issue_remedy(const struct issues *in, struct remedy remedy);
 void issue_add_codes(json_t *codes, const json_t *more);
 /* Adds the issues of the cluster's conditions and constraints. */
 void issues_of_conditions(struct issues *in);
-/* Adds the issue of a version in use, if there is one; notes when time will make one. `ctx` is struct issues. */
+/* Adds the issue of a version in use, if there is one; notes when time will make one. `ctx` is struct issues.
+ */
 void issue_of_version(void *ctx, const struct version_in_use *v);
 /* Notes that the issues change at this time, if it is in the future. */
 void issues_change_at(struct issues *in, wall_us at);

@@ -50,8 +50,8 @@ struct deed {
 
 static struct deed deed_of_patch(json_t *body, const char *project, const char *cluster, char *command)
 {
-    return (struct deed){
-        request("PATCH", mem_printf("/v1/projects/%s/clusters/%s", project, cluster), body), command};
+    return (struct deed){request("PATCH", mem_printf("/v1/projects/%s/clusters/%s", project, cluster), body),
+                         command};
 }
 
 static struct deed deed_of_action(const char *action, const char *operation, const char *project,
@@ -78,12 +78,14 @@ static struct deed deed_of(const json_t *remedy, const char *project, const char
     const char *action = json_str(remedy, "action"), *version = json_str(remedy, "upgrade");
     json_t *patch = json_obj(remedy, "patch");
     if (patch)
-        return deed_of_patch(json_incref(patch), project, cluster,
-                             mem_printf("shootctl get %s -p %s -o yaml | shootctl apply -f -", cluster, project));
+        return deed_of_patch(
+            json_incref(patch), project, cluster,
+            mem_printf("shootctl get %s -p %s -o yaml | shootctl apply -f -", cluster, project));
     if (version)
         return deed_of_patch(json_pack("{s:{s:s}}", "spec", "kubernetes_version", version), project, cluster,
                              mem_printf("shootctl upgrade %s -p %s --to %s", cluster, project, version));
-    return action ? deed_of_action(action, json_str(remedy, "operation"), project, cluster) : (struct deed){0};
+    return action ? deed_of_action(action, json_str(remedy, "operation"), project, cluster)
+                  : (struct deed){0};
 }
 
 void remedy_add_deed(json_t *remedy, const char *project, const char *cluster)

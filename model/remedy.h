@@ -1,6 +1,6 @@
 /*
- * What helps against an issue, in a form that a program can carry out. A page makes a button of it, shootctl a
- * command, a client of the API sends the request in it. Pure; any thread.
+ * What helps against an issue, in a form that a program can carry out. A page makes a button of it, shootctl
+ * a command, a client of the API sends the request in it. Pure; any thread.
  */
 #ifndef MODEL_REMEDY_H
 #define MODEL_REMEDY_H
@@ -24,8 +24,8 @@ struct remedy {
     const char *word; /* borrowed; NULL for REMEDY_NONE */
 };
 
-/* Returns {"action"}, {"action": "cancel", "operation"}, {"patch"}, {"upgrade"}, {"wait"} or {"contact"}; NULL
- * for REMEDY_NONE. The caller owns it. */
+/* Returns {"action"}, {"action": "cancel", "operation"}, {"patch"}, {"upgrade"}, {"wait"} or {"contact"};
+ * NULL for REMEDY_NONE. The caller owns it. */
 json_t *remedy_to_json(const struct remedy *remedy);
 /* Returns whether somebody can carry the remedy out through shootd. */
 bool remedy_can_be_done(const struct remedy *remedy);

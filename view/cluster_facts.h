@@ -18,15 +18,15 @@ struct cluster_facts {
     enum phase phase;
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
-    bool is_unread; /* Cleura answers, but the cluster could not be read (struct issue_world) */
+    bool is_unread;        /* Cleura answers, but the cluster could not be read (struct issue_world) */
     bool operation_failed; /* the last operation, which nobody has followed up */
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
     int64_t version_number; /* the version of Kubernetes as one number, for sorting; 0: not known, sorts
                              * first */
     wall_us created_at, updated_at;
-    wall_us expires_at; /* when the first version in use expires; 0: not known */
+    wall_us expires_at;     /* when the first version in use expires; 0: not known */
     struct trouble trouble; /* what is wrong with the cluster, in short */
-    json_t *labels;     /* the labels; NULL: the cluster has no labels */
+    json_t *labels;         /* the labels; NULL: the cluster has no labels */
     const char *project, *name;
     const char *version;      /* the version of Kubernetes; "" when it is not known */
     const char *version_line; /* the minor version such as "1.33", or "unknown" */

@@ -94,8 +94,8 @@ static size_t out_observed_at(struct buffer *out, const struct cluster *c)
     return c->observed_at ? out->len - 1 - strlen(time_rfc3339(c->observed_at, true, text)) : 0;
 }
 
-/* While nothing else happens, the worst issue is what there is to say: Gardener's sentence about the last run,
- * which succeeded, is in last_operation. */
+/* While nothing else happens, the worst issue is what there is to say: Gardener's sentence about the last
+ * run, which succeeded, is in last_operation. */
 static const char *message_of(const struct cluster *c, const struct trouble *trouble)
 {
     const bool is_at_rest = c->phase == PHASE_READY || c->phase == PHASE_HIBERNATED;
@@ -503,9 +503,8 @@ void render_cluster_etag(const struct cluster *c, const struct operation *op, co
      * version number shows its change.
      */
     const int64_t counted_to = op ? operation_counted_to(op) : 0;
-    const int64_t state[] = {c->version,    c->updated_at, op ? op->version : 0,
-                             c->expires_at, counted_to,    c->stale,
-                             trouble_severity(trouble)};
+    const int64_t state[] = {c->version, c->updated_at, op ? op->version : 0,     c->expires_at,
+                             counted_to, c->stale,      trouble_severity(trouble)};
     make_etag(etag, c->id, c->generation, state, sizeof(state), c->message, trouble->title);
 }
 

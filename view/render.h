@@ -20,7 +20,8 @@
 char *render_cluster(const struct cluster *c, const struct operation *op, const struct trouble *trouble);
 /* Returns the short form, for tables of clusters: each of its members is also in the whole cluster, at the
  * same place and with the same value. */
-char *render_cluster_brief(const struct cluster *c, const struct operation *op, const struct trouble *trouble);
+char *render_cluster_brief(const struct cluster *c, const struct operation *op,
+                           const struct trouble *trouble);
 /* Renders an operation with its messages, which are left out of the operation inside a cluster. */
 void render_operation(struct buffer *out, const struct operation *op);
 /* Renders a webhook without its secret. */

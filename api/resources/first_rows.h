@@ -1,6 +1,6 @@
 /*
- * The first rows of an order, found in one pass over the view with memory for one page: a heap whose top is the
- * last of the rows found so far. Pure; between view_enter and view_leave.
+ * The first rows of an order, found in one pass over the view with memory for one page: a heap whose top is
+ * the last of the rows found so far. Pure; between view_enter and view_leave.
  */
 #ifndef API_RESOURCES_FIRST_ROWS_H
 #define API_RESOURCES_FIRST_ROWS_H

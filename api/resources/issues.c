@@ -1,11 +1,11 @@
 /*
- * Issues and what helps against them, of one cluster, or of all clusters, projects and accounts that a token may
- * see. They are derived from facts in the view when a client asks.
+ * Issues and what helps against them, of one cluster, or of all clusters, projects and accounts that a token
+ * may see. They are derived from facts in the view when a client asks.
  *
- * The order over all clusters is that of trouble (model/issues.h): the worst first, then the oldest. The facts
- * of a cluster have the number and the age of its issues of each severity, so one pass finds the rows of a page
- * without making an issue. The number of clusters whose issues are made for a page is limited, so that a page
- * takes about 2 ms of an HTTP thread.
+ * The order over all clusters is that of trouble (model/issues.h): the worst first, then the oldest. The
+ * facts of a cluster have the number and the age of its issues of each severity, so one pass finds the rows
+ * of a page without making an issue. The number of clusters whose issues are made for a page is limited, so
+ * that a page takes about 2 ms of an HTTP thread.
  */
 #include "api/resources/handlers.h"
 
@@ -125,7 +125,8 @@ static void add_places(struct fleet *x, enum view_section section, const char *w
     struct view_cursor place = view_seek(x->snapshot, section, "");
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
         const struct place_facts *f = e->subject;
-        json_t *issue CLEANUP_JSON = f->issue && is_asked(x->r, e->key) ? json_loads(f->issue, 0, NULL) : NULL;
+        json_t *issue CLEANUP_JSON =
+            f->issue && is_asked(x->r, e->key) ? json_loads(f->issue, 0, NULL) : NULL;
         add_place(x, word, e->key, issue);
     }
 }
@@ -152,9 +153,10 @@ static void select_rows(struct fleet *x, const struct order_row *after, struct f
     for (size_t i = 0; i < x->place_count; i++) {
         const json_t *issue = x->places[i].issue;
         const int severity = issue_severity_from_name(json_str(issue, "severity"));
-        consider(found, after,
-                 &(struct order_row){.key = x->places[i].key,
-                                     .numbers = {trouble_rank((enum issue_severity)severity, since_of(issue))}});
+        consider(
+            found, after,
+            &(struct order_row){.key = x->places[i].key,
+                                .numbers = {trouble_rank((enum issue_severity)severity, since_of(issue))}});
     }
     struct view_cursor place = view_seek(x->snapshot, VIEW_CLUSTERS, "");
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
@@ -205,7 +207,8 @@ static void add_row(struct fleet *x, const struct view_blob *blob, const json_t 
     x->left--;
 }
 
-/* Adds the issues of a row after the first `skip`. Returns false when the page ends before the last of them. */
+/* Adds the issues of a row after the first `skip`. Returns false when the page ends before the last of them.
+ */
 static bool list_row(struct fleet *x, const struct order_row *row, size_t skip)
 {
     json_t *issues CLEANUP_JSON = issues_of_row(x, row);

@@ -1,5 +1,5 @@
-/* The commands that are one action of the API on each named cluster: hibernate, wake, retry, ...; and the command
- * `cancel`, which ends an operation. */
+/* The commands that are one action of the API on each named cluster: hibernate, wake, retry, ...; and the
+ * command `cancel`, which ends an operation. */
 #include "cli/verbs/verb_change.h"
 #include "cli/verbs/verbs.h"
 

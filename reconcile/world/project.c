@@ -181,10 +181,11 @@ json_t *account_issue(const struct account *a)
     if (fault < 0)
         return NULL;
     char *away CLEANUP_FREE = is_away ? upstream_why_away(a->lane) : NULL;
-    return issue_of_place((enum place_fault)fault,
-                          &(struct issue_place){.name = a->name,
-                                                .description = away ? away : status.login_message,
-                                                .since = is_away ? status.away_since : status.last_contact_at});
+    return issue_of_place(
+        (enum place_fault)fault,
+        &(struct issue_place){.name = a->name,
+                              .description = away ? away : status.login_message,
+                              .since = is_away ? status.away_since : status.last_contact_at});
 }
 
 /* NULL when it is the issue of the account. */

@@ -102,7 +102,7 @@ struct project {
     struct project_catalog catalog;
     struct project_place place;
     struct deleted_shoot *deleted_shoots; /* see departed.c */
-    char *shown; /* last published JSON, with the issue, to publish only changes */
+    char *shown;                          /* last published JSON, with the issue, to publish only changes */
 };
 
 /* Returns the project with this name; NULL when the configuration has no such project. */
@@ -130,8 +130,8 @@ json_t *project_document(const struct project *p);
 /* What Cleura's answers, or their absence, say about an account. The caller owns the issue; NULL: nothing is
  * wrong. */
 json_t *account_issue(const struct account *a);
-/* Publishes an account or a project, if its document or its issue differ from what was published last (*shown).
- * Takes over both; `issue` may be NULL. */
+/* Publishes an account or a project, if its document or its issue differ from what was published last
+ * (*shown). Takes over both; `issue` may be NULL. */
 void place_show(struct reconcile *r, enum view_section section, const char *name, char **shown, json_t *doc,
                 bool is_frozen, json_t *issue);
 /* Publishes the current state of the project. A project that a reload has stopped has no account, and is

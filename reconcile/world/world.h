@@ -97,8 +97,8 @@ struct reconcile {
     struct turn turn;
     struct operation_entry *operations; /* hash by id (operation_table.h) */
     struct usual usual;
-    size_t ended_weight;                /* memory used by ended operations */
-    char left_out[40];                  /* greatest id of an ended operation that is not in memory, or "" */
+    size_t ended_weight; /* memory used by ended operations */
+    char left_out[40];   /* greatest id of an ended operation that is not in memory, or "" */
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;
     struct fetches *fetches;                /* lookups/ */

@@ -121,11 +121,30 @@ static bool is_named(const char *name, const struct rule *rules, size_t count)
     return false;
 }
 
-void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count)
+void check_order(json_t *errors, const char *prefix, const json_t *order, const struct rule *rules,
+                 size_t count)
 {
     json_t *object = (json_t *)(uintptr_t)order; /* jansson's iterators take no const pointer */
-    check_members(errors, "", order, rules, count);
-    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
-        if (!is_named(json_object_iter_key(at), rules, count))
-            check_fail(errors, json_object_iter_key(at), "is not known");
+    check_members(errors, prefix, order, rules, count);
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        char key[200];
+        if (is_named(json_object_iter_key(at), rules, count))
+            continue;
+        check_key(key, sizeof(key), prefix, json_object_iter_key(at));
+        check_fail(errors, key, "is not known");
+    }
+}
+
+void check_word(json_t *errors, const char *key, const char *value, const char *const *words)
+{
+    char reason[600];
+    size_t used = (size_t)snprintf(reason, sizeof(reason), "must be one of:");
+    for (size_t i = 0; words[i]; i++) {
+        if (!strcmp(words[i], value))
+            return;
+        if (used < sizeof(reason))
+            used +=
+                (size_t)snprintf(reason + used, sizeof(reason) - used, "%s %s", i > 0 ? "," : "", words[i]);
+    }
+    check_fail(errors, key, reason);
 }

@@ -47,8 +47,11 @@ void check_key(char *out, size_t size, const char *prefix, const char *name);
 /* Checks the members for which there are rules; ignores other members. */
 void check_members(json_t *errors, const char *prefix, const json_t *object, const struct rule *rules,
                    size_t count);
-/* Checks a request to the simulator itself. Does the same as check_members; in addition, members without a
- * rule are faults. */
-void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count);
+/* Checks a request to the simulator itself, or an object in it. Does the same as check_members; in addition,
+ * members without a rule are faults. */
+void check_order(json_t *errors, const char *prefix, const json_t *order, const struct rule *rules,
+                 size_t count);
+/* Adds a fault unless the value is one of the words; their list ends with NULL. */
+void check_word(json_t *errors, const char *key, const char *value, const char *const *words);
 
 #endif

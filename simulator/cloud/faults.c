@@ -83,7 +83,7 @@ static void check_range(json_t *errors, const json_t *description, const char *n
 
 static void fault_check(json_t *errors, const struct fault *fault, const json_t *description)
 {
-    check_order(errors, description, RULES(rules));
+    check_order(errors, "", description, RULES(rules));
     if (fault->operation == OPERATION_INVALID)
         check_fail(errors, "operation", "is not known");
     if (fault->kind == FAULT_KIND_INVALID)

@@ -23,9 +23,9 @@ bool run_does(const struct run *run, enum run_kind kind)
 
 void run_done(struct run *run)
 {
-    json_decref(run->codes);
+    json_decref(run->errors);
     free(run->description);
-    run->codes = NULL;
+    run->errors = NULL;
     run->description = NULL;
 }
 
@@ -33,7 +33,7 @@ void lifecycle_free_script(struct script *script)
 {
     if (!script)
         return;
-    json_decref(script->codes);
+    json_decref(script->errors);
     free(script->shoot);
     free(script->description);
     free(script);
@@ -65,6 +65,15 @@ static bool script_matches(const struct script *script, const struct sim_shoot *
     return script->type == RUN_TYPE_MAX_ || script->type == run->type;
 }
 
+static void run_follow(struct run *run, const struct script *script)
+{
+    run->outcome = script->outcome;
+    run->at_progress = script->at_progress;
+    run->heal_us = clock_from_seconds(script->heal_seconds);
+    run->errors = json_incref(script->errors);
+    run->description = mem_strdup(script->description);
+}
+
 /* Gives a new run the outcome of the first matching script, and decrements that script's count. */
 static void script_apply(struct sim *sim, const struct sim_shoot *shoot, struct run *run)
 {
@@ -72,11 +81,7 @@ static void script_apply(struct sim *sim, const struct sim_shoot *shoot, struct 
         struct script *script = *at;
         if (!script_matches(script, shoot, run))
             continue;
-        run->outcome = script->outcome;
-        run->at_progress = script->at_progress;
-        run->heal_us = clock_from_seconds(script->heal_seconds);
-        run->codes = json_incref(script->codes);
-        run->description = mem_strdup(script->description);
+        run_follow(run, script);
         if (script->count > 0 && --script->count == 0) {
             *at = script->next;
             lifecycle_free_script(script);
@@ -139,14 +144,12 @@ void lifecycle_accept_again(struct sim *sim, struct sim_shoot *shoot)
     queued_accept(sim, shoot, shoot->run.kinds);
 }
 
-static void queued_begin(struct sim *sim, struct sim_shoot *shoot, int64_t at_us)
+/* Replaces the current run by a new one that begins at this time. */
+static void run_begin(const struct sim *sim, struct sim_shoot *shoot, const struct run *begins, int64_t at_us)
 {
     struct run *run = &shoot->run;
-    assert(shoot->has_queued && !shoot->gone);
     run_done(run);
-    *run = shoot->queued;
-    memset(&shoot->queued, 0, sizeof(shoot->queued));
-    shoot->has_queued = false;
+    *run = *begins;
     shoot->has_run = true;
     if (run->kind == RUN_DELETE)
         run->type = RUN_TYPE_DELETE;
@@ -156,13 +159,21 @@ static void queued_begin(struct sim *sim, struct sim_shoot *shoot, int64_t at_us
     run->starts_us = at_us;
     run->changed_us = at_us;
     run->duration_us = clock_from_seconds(sim->settings.durations[run->kind]);
-    script_apply(sim, shoot, run);
     if (run_does(run, RUN_CA_PREPARE)) {
         shoot->ca_stage = CA_PREPARING;
         shoot->ca_generation++;
     } else if (run_does(run, RUN_CA_COMPLETE)) {
         shoot->ca_stage = CA_COMPLETING;
     }
+}
+
+static void queued_begin(struct sim *sim, struct sim_shoot *shoot, int64_t at_us)
+{
+    assert(shoot->has_queued && !shoot->gone);
+    run_begin(sim, shoot, &shoot->queued, at_us);
+    memset(&shoot->queued, 0, sizeof(shoot->queued));
+    shoot->has_queued = false;
+    script_apply(sim, shoot, &shoot->run);
 }
 
 static void run_succeed(struct sim *sim, struct sim_shoot *shoot, int64_t at_us)
@@ -270,6 +281,31 @@ void lifecycle_advance_all(struct sim *sim)
         else if (is_settled(shoot))
             list_remove(item);
     }
+}
+
+void lifecycle_impose(struct sim *sim, struct sim_shoot *shoot, enum run_kind kind,
+                      const struct script *script)
+{
+    static const enum run_state states[OUTCOME_MAX_] = {[OUTCOME_SUCCESS] = RUN_PROCESSING,
+                                                        [OUTCOME_FAILED] = RUN_FAILED,
+                                                        [OUTCOME_ERROR_HEALS] = RUN_ERROR,
+                                                        [OUTCOME_HANG] = RUN_PROCESSING};
+    int64_t now_us = clock_now_us(&sim->clock);
+    struct run begins = {.kind = kind, .kinds = bit_of(kind)};
+    struct run *run = &shoot->run;
+    assert(!shoot->gone && (!shoot->deleting || kind == RUN_DELETE));
+    if (kind == RUN_CREATE)
+        shoot->ever_succeeded = false;
+    else if (kind == RUN_DELETE)
+        shoot->deleting = true;
+    run_begin(sim, shoot, &begins, now_us);
+    run_follow(run, script);
+    run->state = states[run->outcome];
+    run->starts_us -= run->duration_us / 1000 * flow_reaching(kind, run->at_progress)->permille;
+    if (run->outcome == OUTCOME_SUCCESS)
+        run_succeed(sim, shoot, now_us);
+    if (!is_settled(shoot) && list_is_detached(&shoot->unsettled))
+        list_append(&sim->unsettled, &shoot->unsettled);
 }
 
 bool lifecycle_is_running(const struct sim_shoot *shoot)

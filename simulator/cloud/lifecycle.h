@@ -16,6 +16,9 @@
 struct sim_shoot;
 struct sim;
 
+#define RUN_TASK_ID \
+    "Waiting until worker pools have been reconciled" /* the task_id of an error without one */
+
 enum run_kind {
     RUN_CREATE,
     RUN_DELETE,
@@ -54,7 +57,7 @@ struct run {
     int64_t duration_us;
     int64_t changed_us; /* when the current state began */
     int64_t heal_us;
-    json_t *codes;
+    json_t *errors; /* the last_errors of a run that fails or hangs, without their times */
     char *description;
 };
 
@@ -67,7 +70,7 @@ struct script {
     enum run_outcome outcome;
     int at_progress;
     double heal_seconds;
-    json_t *codes;
+    json_t *errors;
     char *description;
     int64_t count;
 };
@@ -95,6 +98,10 @@ const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 void lifecycle_accept(struct sim *sim, struct sim_shoot *shoot, enum run_kind kind);
 /* Registers a write with all kinds of the last run, in the same way as lifecycle_accept. */
 void lifecycle_accept_again(struct sim *sim, struct sim_shoot *shoot);
+/* Gives the shoot a run that has come to the outcome of the script at this moment, without a request. A write
+ * that waits begins after this run. */
+void lifecycle_impose(struct sim *sim, struct sim_shoot *shoot, enum run_kind kind,
+                      const struct script *script);
 bool run_does(const struct run *run, enum run_kind kind);
 /* Advances all unsettled shoots; removes those that no longer exist. */
 void lifecycle_advance_all(struct sim *sim);
@@ -114,5 +121,7 @@ void run_done(struct run *run);
 /* Return objects of answers, with the names of v2; NULL before the first run has started. */
 json_t *status_last_operation(const struct sim_shoot *shoot, int64_t now_us);
 json_t *status_object(const struct sim_shoot *shoot, int64_t now_us, bool hibernation_blocked);
+/* Returns when the run last changed the conditions and constraints. */
+int64_t status_changed_us(const struct sim_shoot *shoot, int64_t now_us);
 
 #endif

@@ -60,6 +60,7 @@ struct sim_shoot *shoot_free(struct sim_shoot *shoot)
     run_done(&shoot->run);
     run_done(&shoot->queued);
     json_decref(shoot->spec);
+    json_decref(shoot->held);
     free(shoot->name);
     free(shoot->region);
     free(shoot->project);

@@ -55,6 +55,7 @@ struct sim_shoot {
     int ca_generation;
     int64_t created_us;
     int64_t care_until_us;
+    json_t *held; /* NULL, or the conditions and constraints that a test has set, see conditions.h */
 };
 
 /* Makes a shoot, and takes over `spec`. */

@@ -2,6 +2,7 @@
 #include "simulator/cloud/lifecycle.h"
 
 #include "base/attrs.h"
+#include "simulator/cloud/conditions.h"
 #include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
@@ -150,16 +151,37 @@ static json_t *render_constraint(const struct sim_shoot *shoot, const char *type
     return make_condition(type, checked && !fresh ? "True" : "Progressing", "NoProblematicWebhooks", message);
 }
 
-static json_t *render_errors(const struct sim_shoot *shoot)
+/* The errors of a run that hangs are those that its last try left. */
+static bool shows_errors(const struct sim_shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
-    json_t *codes;
-    if (run->state != RUN_FAILED && run->state != RUN_ERROR)
-        return json_array();
-    codes = run->codes ? json_incref(run->codes) : json_array();
-    return json_pack("[{s:s, s:s, s:o, s:o}]", "task_id", "Waiting until worker pools have been reconciled",
-                     "description", run->description != NULL ? run->description : "Simulated failure",
-                     "codes", codes, "last_update_time", clock_json(run->changed_us));
+    if (run->state == RUN_PROCESSING)
+        return run->outcome == OUTCOME_HANG && lifecycle_progress(shoot, now_us) >= run->at_progress;
+    return run->state == RUN_FAILED || run->state == RUN_ERROR;
+}
+
+static json_t *render_errors(const struct sim_shoot *shoot, int64_t now_us)
+{
+    json_t *list = json_array();
+    const json_t *error;
+    size_t i;
+    if (!shows_errors(shoot, now_us))
+        return list;
+    json_array_foreach (shoot->run.errors, i, error) {
+        json_t *shown = json_copy((json_t *)(uintptr_t)error);
+        (void)json_object_set_new(shown, "last_update_time", clock_json(updated_us(&shoot->run, now_us)));
+        (void)json_array_append_new(list, shown);
+    }
+    return list;
+}
+
+int64_t status_changed_us(const struct sim_shoot *shoot, int64_t now_us)
+{
+    const struct run *run = &shoot->run;
+    int64_t at_us = run->state == RUN_SUCCEEDED       ? run->changed_us
+                    : run->type == RUN_TYPE_RECONCILE ? run->starts_us
+                                                      : updated_us(run, now_us);
+    return shoot->care_until_us > at_us && shoot->care_until_us <= now_us ? shoot->care_until_us : at_us;
 }
 
 json_t *status_object(const struct sim_shoot *shoot, int64_t now_us, bool hibernation_blocked)
@@ -185,6 +207,8 @@ json_t *status_object(const struct sim_shoot *shoot, int64_t now_us, bool hibern
                                                   "All preconditions for maintenance operations are "
                                                   "satisfied.",
                                                   now_us));
+    conditions_put_held(shoot, CONDITIONS, list);
+    conditions_put_held(shoot, CONSTRAINTS, constraints);
     return json_pack("{s:o, s:o, s:o, s:b}", "conditions", list, "constraints", constraints, "last_errors",
-                     render_errors(shoot), "is_hibernated", shoot_shows_hibernated(shoot, now_us));
+                     render_errors(shoot, now_us), "is_hibernated", shoot_shows_hibernated(shoot, now_us));
 }

@@ -112,7 +112,7 @@ void control_catalog_change(struct sim_exchange *x)
 {
     json_t *changed = json_deep_copy(x->sim->catalog);
     json_t *errors = json_array();
-    check_order(errors, x->json, RULES(change_rules));
+    check_order(errors, "", x->json, RULES(change_rules));
     put_types(changed, json_object_get(x->json, "machine_types"), errors);
     put_zones(changed, json_object_get(x->json, "zones"), errors);
     if (json_array_size(errors) > 0) {

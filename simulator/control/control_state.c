@@ -1,7 +1,8 @@
-/* Handles a part of /_sim/: scripts for the next runs, prepared shoots, the whole state. */
+/* Handles a part of /_sim/: prepared shoots, the whole state. */
 #include "simulator/cloud/check.h"
 
 #include "base/mem.h"
+#include "simulator/control/orders.h"
 #include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
@@ -20,94 +21,11 @@ static const char *text_or(const json_t *value, const char *otherwise)
     return json_is_string(value) ? json_string_value(value) : otherwise;
 }
 
-static bool script_operation(struct script *script, const char *name)
-{
-    script->kind = RUN_KIND_INVALID;
-    script->type = RUN_TYPE_MAX_;
-    if (!strcmp(name, "*"))
-        return true;
-    if (!strcmp(name, "reconcile")) {
-        script->type = RUN_TYPE_RECONCILE;
-        return true;
-    }
-    script->kind = run_kind_find(name);
-    return script->kind != RUN_KIND_INVALID;
-}
-
-static bool script_outcome(struct script *script, const char *name)
-{
-    static const char *const names[OUTCOME_MAX_] = {[OUTCOME_SUCCESS] = "success",
-                                                    [OUTCOME_FAILED] = "failed",
-                                                    [OUTCOME_ERROR_HEALS] = "error_heals",
-                                                    [OUTCOME_HANG] = "hang"};
-    for (int i = 0; i < OUTCOME_MAX_; i++) {
-        if (!strcmp(names[i], name)) {
-            script->outcome = (enum run_outcome)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static const struct rule script_rules[] = {
-    {"shoot", KIND_STRING, PATTERN_NONE, 0},   {"operation", KIND_STRING, PATTERN_NONE, 0},
-    {"outcome", KIND_STRING, PATTERN_NONE, 0}, {"at_progress", KIND_INTEGER, PATTERN_NONE, 0},
-    {"codes", KIND_ARRAY, PATTERN_NONE, 0},    {"description", KIND_STRING, PATTERN_NONE, 0},
-    {"count", KIND_INTEGER, PATTERN_NONE, 0},  {"heal_after_seconds", KIND_NUMBER, PATTERN_NONE, 0},
-};
-
 static const struct rule seed_rules[] = {
     {"count", KIND_INTEGER, PATTERN_NONE, 0}, {"prefix", KIND_STRING, PATTERN_NONE, 0},
     {"region", KIND_STRING, PATTERN_NONE, 0}, {"project", KIND_STRING, PATTERN_NONE, 0},
     {"state", KIND_STRING, PATTERN_NONE, 0},
 };
-
-/* Answers 400 unless the request has only known members of the right type. */
-static bool is_good_order(struct sim_exchange *x, const struct rule *rules, size_t count)
-{
-    json_t *errors = json_array();
-    check_order(errors, x->json, rules, count);
-    if (json_array_size(errors) > 0) {
-        answer_invalid(x, errors);
-        return false;
-    }
-    json_decref(errors);
-    return true;
-}
-
-void control_lifecycle(struct sim_exchange *x)
-{
-    struct script *script;
-    const char *shoot = text_or(json_object_get(x->json, "shoot"), "*");
-    const json_t *progress = json_object_get(x->json, "at_progress");
-    const json_t *heal = json_object_get(x->json, "heal_after_seconds");
-    const json_t *count = json_object_get(x->json, "count");
-    const json_t *codes = json_object_get(x->json, "codes");
-    const json_t *description = json_object_get(x->json, "description");
-    if (!is_good_order(x, RULES(script_rules)))
-        return;
-    script = mem_calloc(1, sizeof(*script));
-    if (!script_operation(script, text_or(json_object_get(x->json, "operation"), "*")) ||
-        !script_outcome(script, text_or(json_object_get(x->json, "outcome"), ""))) {
-        lifecycle_free_script(script);
-        answer_error(x, 400, "unknown operation or outcome");
-        return;
-    }
-    script->shoot = !strcmp(shoot, "*") ? NULL : mem_strdup(shoot);
-    script->at_progress = json_is_integer(progress) ? (int)(json_integer_value(progress) % 100) : 50;
-    script->heal_seconds = json_is_number(heal) ? json_number_value(heal) : 60;
-    script->count = json_is_integer(count) ? json_integer_value(count) : 1;
-    script->codes = json_is_array(codes) ? json_deep_copy(codes) : json_array();
-    script->description = mem_strdup(json_string_value(description));
-    lifecycle_take_script(x->sim, script);
-    answer_json(x, 201, json_pack("{s:b}", "ok", 1));
-}
-
-void control_lifecycle_clear(struct sim_exchange *x)
-{
-    lifecycle_clear_scripts(x->sim);
-    answer_empty(x, 204);
-}
 
 static json_t *seed_body(const char *name)
 {
@@ -142,7 +60,8 @@ static void make_failed(struct sim_shoot *shoot)
     shoot->run.state = RUN_FAILED;
     shoot->run.at_progress = 88;
     shoot->run.description = mem_strdup("Quota exceeded for cores");
-    shoot->run.codes = json_pack("[s]", "ERR_INFRA_QUOTA_EXCEEDED");
+    shoot->run.errors = json_pack("[{s:s, s:s, s:[s]}]", "task_id", RUN_TASK_ID, "description",
+                                  shoot->run.description, "codes", "ERR_INFRA_QUOTA_EXCEEDED");
 }
 
 static bool set_condition(struct sim *sim, struct sim_shoot *shoot, const char *state)
@@ -190,6 +109,19 @@ static void seed_one(struct sim *sim, const char *name, const char *region, cons
     json_decref(body);
 }
 
+static bool is_good_seed(struct sim_exchange *x, const char *state, const char *prefix)
+{
+    static const char *const states[] = {"ready", "hibernated", NULL};
+    const json_t *count = json_object_get(x->json, "count");
+    json_t *errors = json_array();
+    if (count && (json_integer_value(count) < 0 || json_integer_value(count) > SEED_MAX))
+        check_fail(errors, "count", "must be from 0 to 10000");
+    if (strlen(prefix) > SEED_PREFIX_MAX)
+        check_fail(errors, "prefix", "must have at most 10 letters");
+    check_word(errors, "state", state, states);
+    return !control_refuse_faults(x, errors);
+}
+
 void control_shoots_seed(struct sim_exchange *x)
 {
     const struct options *options = x->sim->options;
@@ -200,12 +132,12 @@ void control_shoots_seed(struct sim_exchange *x)
         sim_region(x->sim, text_or(json_object_get(x->json, "region"), options->regions[0]), false);
     const char *project =
         sim_project(x->sim, text_or(json_object_get(x->json, "project"), options->projects[0]));
-    json_int_t wanted = json_is_integer(count) ? json_integer_value(count) : 1;
-    if (!is_good_order(x, RULES(seed_rules)))
+    json_int_t wanted = count ? json_integer_value(count) : 1;
+    if (!control_is_good(x, RULES(seed_rules)) || !is_good_seed(x, state, prefix))
         return;
-    if (!region || !project || wanted < 0 || wanted > SEED_MAX || strlen(prefix) > SEED_PREFIX_MAX ||
-        (strcmp(state, "ready") != 0 && strcmp(state, "hibernated") != 0)) {
-        answer_error(x, 400, "unknown region, project or state, or too long a prefix, or too many");
+    if (!region || !project) {
+        answer_invalid(x, json_pack("[{s:s, s:s}]", "key", region ? "project" : "region", "value",
+                                    "is not known to the simulator"));
         return;
     }
     sim_bootstrap(x->sim, region, project);
@@ -219,11 +151,9 @@ void control_shoots_seed(struct sim_exchange *x)
 
 void control_shoot_vanish(struct sim_exchange *x)
 {
-    struct sim_shoot *shoot = shoot_find(x->sim->shoots, NULL, NULL, x->params[PARAM_SHOOT]);
-    if (!shoot) {
-        answer_error(x, 404, "No such shoot");
+    struct sim_shoot *shoot = control_shoot(x);
+    if (!shoot)
         return;
-    }
     shoot_remove(&x->sim->shoots, shoot);
     answer_empty(x, 204);
 }
@@ -302,12 +232,15 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
     return spec;
 }
 
-/* Called when a shoot is replaced. When the spec has changed, the time of the shoot's last operation is set
- * to now; otherwise this time never goes back. */
+/* Called when a shoot is replaced. The conditions that a test has set stay. When the spec has changed, the
+ * time of the shoot's last operation is set to now; otherwise this time never goes back. */
 static void carry_on(struct sim *sim, struct sim_shoot *shoot)
 {
     const struct sim_shoot *before = shoot_find(sim->shoots, shoot->region, shoot->project, shoot->name);
-    if (!before || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
+    if (!before || strcmp(before->uid, shoot->uid) != 0)
+        return;
+    shoot->held = json_incref(before->held);
+    if (!before->has_run || !shoot->has_run)
         return;
     if (!json_equal(before->spec, shoot->spec))
         shoot->run.changed_us = clock_now_us(&sim->clock);

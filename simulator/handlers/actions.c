@@ -1,6 +1,7 @@
 /* Actions on a shoot: hibernate, wake, reconcile, maintenance, retry, HA, CA rotation, upgrade gate. */
 #include "simulator/cloud/sim_catalog.h"
 #include "simulator/cloud/check.h"
+#include "simulator/cloud/conditions.h"
 #include "simulator/request/sim_exchange.h"
 #include "simulator/handlers/handlers.h"
 #include "simulator/cloud/sim_shoot.h"
@@ -54,7 +55,7 @@ void handle_hibernate(struct sim_exchange *x)
         return;
     if (is_to_be_hibernated(x->shoot))
         do_nothing(x);
-    else if (x->sim->settings.hibernation_blocked)
+    else if (x->sim->settings.hibernation_blocked || conditions_forbid_hibernation(x->shoot))
         answer_error(x, 400, "Hibernation is not possible");
     else
         action_start(x, RUN_HIBERNATE);

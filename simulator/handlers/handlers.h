@@ -100,9 +100,16 @@ void control_replay_clear(struct sim_exchange *x);
 /* control_catalog.c */
 void control_catalog(struct sim_exchange *x);
 void control_catalog_change(struct sim_exchange *x);
-/* control_state.c */
+/* control_runs.c */
 void control_lifecycle(struct sim_exchange *x);
 void control_lifecycle_clear(struct sim_exchange *x);
+void control_run(struct sim_exchange *x);
+/* control_conditions.c */
+void control_conditions(struct sim_exchange *x);
+void control_conditions_set(struct sim_exchange *x);
+void control_conditions_clear(struct sim_exchange *x);
+void control_condition_clear(struct sim_exchange *x);
+/* control_state.c */
 void control_shoots_seed(struct sim_exchange *x);
 void control_shoot_vanish(struct sim_exchange *x);
 void control_state(struct sim_exchange *x);

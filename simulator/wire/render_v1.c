@@ -1,5 +1,6 @@
 #include "simulator/wire/wire.h"
 
+#include "simulator/cloud/conditions.h"
 #include "simulator/cloud/sim_shoot.h"
 #include "simulator/cloud/sim.h"
 
@@ -109,6 +110,20 @@ static json_t *render_last_errors(json_t *errors)
     return json_incref(errors);
 }
 
+static json_t *render_conditions(const struct sim_shoot *shoot, json_t *list, int64_t now_us)
+{
+    json_t *condition;
+    size_t i;
+    json_array_foreach (list, i, condition) {
+        struct condition_times times = {.since_us = status_changed_us(shoot, now_us)};
+        times.updated_us = times.since_us;
+        conditions_times(shoot, json_string_value(json_object_get(condition, "type")), &times);
+        (void)json_object_set_new(condition, "lastTransitionTime", clock_json(times.since_us));
+        (void)json_object_set_new(condition, "lastUpdateTime", clock_json(times.updated_us));
+    }
+    return json_incref(list);
+}
+
 static json_t *render_addresses(const struct sim_shoot *shoot, int64_t now_us)
 {
     static const char *const names[] = {"external", "internal", "wildcard-tls-seed-bound"};
@@ -130,8 +145,9 @@ static json_t *render_status(const struct sim *sim, const struct sim_shoot *shoo
     if (!state)
         return json_object();
     status =
-        json_pack("{s:O, s:O, s:o, s:b, s:o, s:o}", "conditions", json_object_get(state, "conditions"),
-                  "constraints", json_object_get(state, "constraints"), "lastErrors",
+        json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "conditions",
+                  render_conditions(shoot, json_object_get(state, "conditions"), now_us), "constraints",
+                  render_conditions(shoot, json_object_get(state, "constraints"), now_us), "lastErrors",
                   render_last_errors(json_object_get(state, "last_errors")), "hibernated",
                   shoot_shows_hibernated(shoot, now_us), "advertisedAddresses",
                   render_addresses(shoot, now_us), "lastOperation", render_last_operation(shoot, now_us));

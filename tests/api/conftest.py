@@ -64,7 +64,7 @@ def pytest_runtest_makereport(item):
     logs = {process.log_path for process in harness.Process.known}
     logs.update(getattr(item, "funcargs", {}).get("tmp_path", pathlib.Path("/nowhere")).rglob("*.log"))
     for log in sorted(log for log in logs if log.exists()):
-        text = log.read_text(errors="replace")
+        text = harness.log_text(log)
         found = re.search(r"^.*(Sanitizer: |runtime error: )(.*\n){1,60}", text, re.MULTILINE)
         if found:
             report.sections.append((f"sanitizer, {log.name}", found.group()))

@@ -111,6 +111,11 @@ output = "{directory}/elsewhere"
     return {"HOME": str(directory), "CURL_HOME": str(directory)}
 
 
+def log_text(path):
+    """The text of a log; nothing when the log is no file: a pipe would wait for a writer."""
+    return path.read_text(errors="replace") if path.is_file() else ""
+
+
 class Process:
     known = []  # running processes, and those that ended during this test: a failure shows their logs
 
@@ -133,7 +138,7 @@ class Process:
         return self.popen.pid
 
     def text(self):
-        return self.log_path.read_text(errors="replace")
+        return log_text(self.log_path)
 
     def kill(self):
         if self.popen.poll() is None:
@@ -330,7 +335,7 @@ class Shootd:
 
     def log(self):
         """The whole lines. The daemon may be writing one at this moment."""
-        text = self.log_path.read_text(errors="replace")
+        text = log_text(self.log_path)
         return text[:text.rfind("\n") + 1]
 
     def kill(self):

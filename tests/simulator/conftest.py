@@ -1,5 +1,6 @@
 """Starts cleura-sim on a free port, one process per test, and provides a small client for it."""
 
+import json
 import os
 import pathlib
 import select
@@ -19,11 +20,28 @@ PROJECT = "00112233445566778899aabbccddeeff"
 DOMAIN = "ffeeddccbbaa99887766554433221100"
 START_SECONDS = 20
 LOG_LINES = 40
+CONTRACT = ROOT.parent / "shared" / "reference" / "cleura-openapi-2026-06-30.json"
 
 
 def binary():
     build = pathlib.Path(os.environ.get("BUILD_DIR", "build"))
     return (build if build.is_absolute() else ROOT / build) / "cleura-sim"
+
+
+def to_draft7(node):
+    """Converts a schema: OpenAPI 3.0 has `nullable` where JSON Schema has another type, and a $ref hides other members beside it."""
+    if isinstance(node, list):
+        return [to_draft7(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    out = {key: to_draft7(value) for key, value in node.items() if key != "nullable"}
+    if node.get("nullable"):
+        out = {"anyOf": [out, {"type": "null"}]}
+    return out
+
+
+def read_contract():
+    return to_draft7(json.loads(CONTRACT.read_text()))
 
 
 def worker_body(name="wg1", **changes):

@@ -6,31 +6,17 @@ import re
 import jsonschema
 import pytest
 
-from conftest import DOMAIN, PROJECT, ROOT, create_body, worker_body
-
-CONTRACT = ROOT.parent / "shared" / "reference" / "cleura-openapi-2026-06-30.json"
+from conftest import CONTRACT, DOMAIN, PROJECT, create_body, read_contract, worker_body
 
 # These are not in that contract, so they have no schema here: the v3 kubeconfig and the node names of a group. Both are in the contract of
 # September 2026 (CL-26), and other tests check them.
-
-
-def to_draft7(node):
-    """Converts a schema: OpenAPI 3.0 has `nullable` where JSON Schema has another type, and a $ref hides other members beside it."""
-    if isinstance(node, list):
-        return [to_draft7(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    out = {key: to_draft7(value) for key, value in node.items() if key != "nullable"}
-    if node.get("nullable"):
-        out = {"anyOf": [out, {"type": "null"}]}
-    return out
 
 
 @pytest.fixture(scope="module")
 def contract():
     if not CONTRACT.exists():
         pytest.skip(f"the contract is not at hand: {CONTRACT.name}")
-    return to_draft7(json.loads(CONTRACT.read_text()))
+    return read_contract()
 
 
 class Judge:

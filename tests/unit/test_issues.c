@@ -92,7 +92,8 @@ static int64_t usual_us;
 /* What the reconciler knows in addition to the cluster. */
 static struct issue_world world_of(const json_t *versions)
 {
-    return (struct issue_world){.catalog = versions, .now = now, .usual_us = usual_us, .is_unread = is_unread};
+    return (struct issue_world){
+        .catalog = versions, .now = now, .usual_us = usual_us, .is_unread = is_unread};
 }
 
 /* The sum that is made when the cluster is shown must say what a reader of the issues finds. */
@@ -469,10 +470,12 @@ static void the_oldest_of_the_worst_comes_first(void **state)
 {
     struct cluster *c = healthy("1.33.7");
     c->phase = PHASE_DEGRADED;
-    replace(&c->shoot->conditions,
-            "[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"last_transition_time\":\"2026-11-20T10:00:00Z\"},"
-            "{\"type\":\"APIServerAvailable\",\"status\":\"False\",\"last_transition_time\":\"2026-11-21T09:00:00Z\"},"
-            "{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\",\"last_transition_time\":\"2026-11-21T08:00:00Z\"}]");
+    replace(&c->shoot->conditions, "[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"last_transition_"
+                                   "time\":\"2026-11-20T10:00:00Z\"},"
+                                   "{\"type\":\"APIServerAvailable\",\"status\":\"False\",\"last_transition_"
+                                   "time\":\"2026-11-21T09:00:00Z\"},"
+                                   "{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\",\"last_transition_"
+                                   "time\":\"2026-11-21T08:00:00Z\"}]");
     expect(c, NULL,
            "control_plane_unhealthy/critical/ControlPlaneHealthy,api_server_unavailable/critical/"
            "APIServerAvailable,nodes_not_ready/warning/EveryNodeReady");
@@ -480,7 +483,8 @@ static void the_oldest_of_the_worst_comes_first(void **state)
     assert_true(trouble_rank(ISSUE_CRITICAL, 1) < trouble_rank(ISSUE_CRITICAL, 2));
     assert_true(trouble_rank(ISSUE_INFO, 0) < trouble_rank(ISSUE_SEVERITY_MAX_, 1));
     for (int severity = 0; severity <= ISSUE_SEVERITY_MAX_; severity++)
-        assert_int_equal(trouble_severity_of_rank(trouble_rank((enum issue_severity)severity, now)), severity);
+        assert_int_equal(trouble_severity_of_rank(trouble_rank((enum issue_severity)severity, now)),
+                         severity);
 }
 
 /* Time alone makes an issue, or a worse one. */
@@ -488,7 +492,8 @@ static void time_makes_issues(void **state)
 {
     struct cluster *c = healthy("1.32.11"); /* it expires on 2027-02-01 */
     const wall_us before = now;
-    static const char *const marks[] = {"2026-11-03T00:00:00Z", "2027-01-02T00:00:00Z", "2027-02-01T00:00:00Z"};
+    static const char *const marks[] = {"2026-11-03T00:00:00Z", "2027-01-02T00:00:00Z",
+                                        "2027-02-01T00:00:00Z"};
     assert_true(time_parse_rfc3339("2026-10-01T00:00:00Z", &now));
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
         const struct issue_world world = world_of(catalog);
@@ -513,10 +518,12 @@ static void remedies_can_be_done(void **state)
         const char *conditions, *constraints, *wanted;
     } rows[] = {
         {"[{\"type\":\"ControlPlaneHealthy\",\"status\":\"False\"}]", "[]",
-         "{\"action\":\"reconcile\",\"command\":\"shootctl reconcile dev -p team-a\",\"request\":{\"body\":null,"
+         "{\"action\":\"reconcile\",\"command\":\"shootctl reconcile dev -p "
+         "team-a\",\"request\":{\"body\":null,"
          "\"method\":\"POST\",\"path\":\"/v1/projects/team-a/clusters/dev/actions/reconcile\"}}"},
         {"[]", "[{\"type\":\"CACertificateValiditiesAcceptable\",\"status\":\"False\"}]",
-         "{\"action\":\"rotate-ca-prepare\",\"command\":\"shootctl rotate-ca dev -p team-a\",\"request\":{\"body\":null,"
+         "{\"action\":\"rotate-ca-prepare\",\"command\":\"shootctl rotate-ca dev -p "
+         "team-a\",\"request\":{\"body\":null,"
          "\"method\":\"POST\",\"path\":\"/v1/projects/team-a/clusters/dev/actions/rotate-ca-prepare\"}}"},
         {"[{\"type\":\"APIServerAvailable\",\"status\":\"False\"}]", "[]",
          "{\"wait\":\"Cleura restarts the API server.\"}"},
@@ -558,12 +565,13 @@ static void the_documents_have_the_table_of_states(void **state)
         const struct phase_meaning *row = &rows[i];
         const char *rest = of_phase[row->phase] > 1 ? "any other" : "any";
         const char *mark = row->health == MEANING_ANY_HEALTH ? "" : "`";
-        char *line CLEANUP_FREE = mem_printf(
-            "| `%s` | %s%s%s | %s | %s |\n", phase_name(row->phase), mark,
-            row->health == MEANING_ANY_HEALTH ? rest : health_name((enum health)row->health), mark, row->sentence,
-            row->severity == MEANING_FINE            ? "–"
-            : row->severity == MEANING_BY_CONDITIONS ? "of the worst condition"
-                                                     : severities[row->severity]);
+        char *line CLEANUP_FREE =
+            mem_printf("| `%s` | %s%s%s | %s | %s |\n", phase_name(row->phase), mark,
+                       row->health == MEANING_ANY_HEALTH ? rest : health_name((enum health)row->health), mark,
+                       row->sentence,
+                       row->severity == MEANING_FINE            ? "–"
+                       : row->severity == MEANING_BY_CONDITIONS ? "of the worst condition"
+                                                                : severities[row->severity]);
         if (!strstr(text.data, line))
             fail_msg("docs/api.md lacks: %s", line);
     }
