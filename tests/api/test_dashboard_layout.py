@@ -322,7 +322,8 @@ def test_words_of_a_newer_server_stay_in_their_columns(world):
         const response = await route.fetch();
         if (response.status() === 304) return route.fulfill({ response });
         const answer = await response.json();
-        for (const one of answer.items) if (one.name === "shop") Object.assign(one, args.wide);
+        const { phase, health, ...others } = args.wide;
+        for (const one of answer.items) if (one.name === "shop") Object.assign(one, others, { status: { ...one.status, phase, health } });
         await route.fulfill({ response, json: answer });
       });
     """, wide=wide)
