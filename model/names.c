@@ -54,6 +54,9 @@ static const char *const event_types[] = {EVENT_TYPES(NAMES_ROW)};
 static const char *const delivery_statuses[] = {
     [DELIVERY_PENDING] = "pending", [DELIVERY_DELIVERED] = "delivered", [DELIVERY_FAILED] = "failed"};
 
+static const char *const webhook_states[] = {
+    [WEBHOOK_ENABLED] = "enabled", [WEBHOOK_FAILING] = "failing", [WEBHOOK_DISABLED] = "disabled"};
+
 static const char *const attempt_results[] = {
 #define X(id, name) [ATTEMPT_##id] = name,
     ATTEMPT_RESULT_TABLE(X)
@@ -90,6 +93,7 @@ DEFINE_NAMES(enum step_status, step_status, step_statuses)
 DEFINE_NAMES(enum role, role, roles)
 DEFINE_NAMES(enum event_type, event_type, event_types)
 DEFINE_NAMES(enum delivery_status, delivery_status, delivery_statuses)
+DEFINE_NAMES(enum webhook_state, webhook_state, webhook_states)
 DEFINE_NAMES(enum attempt_result, attempt_result, attempt_results)
 DEFINE_NAMES(int, audit_outcome, audit_outcomes)
 DEFINE_NAMES(enum signature_scheme, signature_scheme, signature_schemes)

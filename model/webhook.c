@@ -236,6 +236,19 @@ static void read_headers(const json_t *doc, struct subscription *s)
     }
 }
 
+/* The store adds this member. The name of the result is stored, because numbers of results may change. */
+static struct webhook_standing read_standing(const json_t *doc)
+{
+    const json_t *standing = json_obj(doc, "standing");
+    const int result = attempt_result_from_name(json_str(standing, "last_result"));
+    if (result < 0)
+        return (struct webhook_standing){0};
+    return (struct webhook_standing){.last_at = json_int(standing, "last_at", 0),
+                                     .failing_since = json_int(standing, "failing_since", 0),
+                                     .last_status = (int16_t)json_int(standing, "last_status", 0),
+                                     .last_result = (uint8_t)result};
+}
+
 struct subscription *subscription_from_json(const json_t *doc)
 {
     if (!json_str(doc, "id") || !json_str(doc, "url"))
@@ -259,7 +272,13 @@ struct subscription *subscription_from_json(const json_t *doc)
     s->updated_at = json_int(doc, "updated_at", 0);
     s->enabled_at = json_int(doc, "enabled_at", 0);
     s->last_success_at = json_int(doc, "last_success_at", 0);
+    s->standing = read_standing(doc);
     return s;
+}
+
+enum webhook_state subscription_state(const struct subscription *s)
+{
+    return s->disabled ? WEBHOOK_DISABLED : s->standing.failing_since ? WEBHOOK_FAILING : WEBHOOK_ENABLED;
 }
 
 bool subscription_is_of_all_projects(const struct subscription *s)
@@ -294,6 +313,22 @@ bool subscription_matches(const struct subscription *s, const struct event *e)
 }
 
 /* ---- attempts of deliveries ---- */
+
+void standing_note_attempt(struct webhook_standing *standing, const struct delivery_attempt *attempt)
+{
+    standing->last_at = attempt->at;
+    standing->last_status = attempt->response_status;
+    standing->last_result = attempt->result;
+    if (attempt->result == ATTEMPT_DELIVERED)
+        standing->failing_since = 0;
+    else if (!standing->failing_since)
+        standing->failing_since = attempt->at;
+}
+
+void standing_begin_anew(struct webhook_standing *standing)
+{
+    *standing = (struct webhook_standing){.pending = standing->pending};
+}
 
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt)
 {

@@ -31,6 +31,24 @@ struct webhook_header {
 
 enum { SUBSCRIPTION_MAX_KEYS = 3, SUBSCRIPTION_MAX_HEADERS = 10, SUBSCRIPTION_MAX_IN_FLIGHT = 10 };
 
+/*
+ * What the attempts tell about the receiver of a webhook. It begins anew when a caller changes the target or
+ * enables the webhook again. A test is no attempt in this sense: it also reaches a receiver that refuses the
+ * events. Stored with the webhook, but not by subscription_to_json.
+ */
+struct webhook_standing {
+    wall_us last_at;       /* when the last attempt ended; 0: there was none */
+    wall_us failing_since; /* when the first attempt ended that failed and was followed by no success; 0: the
+                            * last attempt succeeded */
+    int16_t last_status;   /* of the answer to the last attempt; 0: there was no answer */
+    uint8_t last_result;   /* enum attempt_result */
+    uint32_t pending;      /* the number of deliveries that wait or are under way; not stored */
+};
+
+enum webhook_state { WEBHOOK_ENABLED, WEBHOOK_FAILING, WEBHOOK_DISABLED, WEBHOOK_STATE_MAX_ };
+const char *webhook_state_name(enum webhook_state state);
+int webhook_state_from_name(const char *name);
+
 struct subscription {
     char id[40];
     char *url;
@@ -57,6 +75,7 @@ struct subscription {
                               * earlier version tells nothing about this one. Not stored */
     wall_us last_success_at; /* the last success; 0: none is known. Added by the store, not by
                               * subscription_to_json */
+    struct webhook_standing standing;
 };
 
 void subscription_free(struct subscription *s);
@@ -64,6 +83,7 @@ struct subscription *subscription_copy(const struct subscription *s);
 json_t *subscription_to_json(const struct subscription *s);
 /* Reads the stored form, also that of earlier versions with one `sealed_secret`. */
 struct subscription *subscription_from_json(const json_t *doc);
+enum webhook_state subscription_state(const struct subscription *s);
 /* True when the subscription names no project, or "*". */
 bool subscription_is_of_all_projects(const struct subscription *s);
 /* Whether a caller that may see `projects` may see every project of the subscription. */
@@ -155,6 +175,11 @@ struct delivery {
     uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
                              * versions, because those versions stored only the last attempt */
 };
+
+/* Notes an attempt that has ended. */
+void standing_note_attempt(struct webhook_standing *standing, const struct delivery_attempt *attempt);
+/* Forgets the attempts: the webhook has another target. */
+void standing_begin_anew(struct webhook_standing *standing);
 
 /* Adds an attempt that has ended. Attempts beyond the limit are discarded. */
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt);

@@ -51,6 +51,12 @@ static void on_given_up(void *ctx, struct webhook_report *report)
     list_append(&r->turn.reported, &report->link);
 }
 
+static void on_webhook_shown(void *ctx, const struct subscription *s)
+{
+    struct reconcile *r = ctx;
+    view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
+}
+
 struct reconcile *reconcile_new(const struct reconcile_options *options)
 {
     struct reconcile *r = MEM_NEW(struct reconcile);
@@ -69,6 +75,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
                                              .config = options->config,
                                              .key = options->key,
                                              .given_up = on_given_up,
+                                             .shown = on_webhook_shown,
                                              .ctx = r};
     r->webhooks = webhook_engine_new(&webhooks);
     return r;
@@ -113,7 +120,6 @@ static void load_subscription(void *ctx, struct subscription *s)
         log_error("the seal key does not open the secrets of a webhook: rotate the secret of the webhook",
                   "webhook", s->id);
     webhook_engine_set(r->webhooks, s);
-    view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
 }
 
 static void load_delivery(void *ctx, struct delivery *d)
@@ -275,6 +281,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         token_watch(entry);
     }
     make_first_token(r, ret_first_token);
+    webhook_engine_show(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         if (e->project->config)
             project_take_up_cluster(e);

@@ -61,6 +61,7 @@ static void change_done(struct change *change)
     case CHANGE_AUDIT_PURGE:
     case CHANGE_CLUSTER_DELETE:
     case CHANGE_SUBSCRIPTION_DELETE:
+    case CHANGE_STANDING_PUT:
     case CHANGE_TOKEN_DELETE:
     case CHANGE_OPERATION_PURGE:
     case CHANGE_EVENT_PURGE:
@@ -131,6 +132,13 @@ void change_put_subscription(struct change_set *set, struct subscription *s)
 void change_delete_subscription(struct change_set *set, const char *id)
 {
     change_add_id(set, CHANGE_SUBSCRIPTION_DELETE, id);
+}
+
+void change_put_standing(struct change_set *set, const char *webhook, const struct webhook_standing *standing)
+{
+    struct change *change = change_add(set, CHANGE_STANDING_PUT);
+    (void)snprintf(change->standing.webhook, sizeof(change->standing.webhook), "%s", webhook);
+    change->standing.of = *standing;
 }
 
 void change_put_delivery(struct change_set *set, struct delivery *d)

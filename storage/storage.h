@@ -54,6 +54,8 @@ enum change_kind {
     CHANGE_EVENT_PURGE,     /* deletes old events, see change_purge_events */
     CHANGE_SUBSCRIPTION_PUT,
     CHANGE_SUBSCRIPTION_DELETE, /* deletes the row with this id, and its deliveries */
+    CHANGE_STANDING_PUT, /* stores what the attempts tell about the receiver of a webhook; without effect when
+                          * the webhook was deleted */
     CHANGE_DELIVERY_PUT,
     CHANGE_DELIVERY_PURGE, /* deletes ended deliveries that were updated before purge.before */
     CHANGE_TOKEN_PUT,
@@ -83,6 +85,10 @@ struct change {
         struct replay *replay;
         struct audit_entry *audit;
         char id[40];
+        struct {
+            char webhook[40];
+            struct webhook_standing of;
+        } standing;
         struct {
             wall_us before;
             int64_t newest; /* the number of events that are kept */
@@ -124,6 +130,8 @@ struct event *change_append_event(struct change_set *set,
                                   struct event *e); /* returns e, which the set owns */
 void change_put_subscription(struct change_set *set, struct subscription *s);
 void change_delete_subscription(struct change_set *set, const char *id);
+void change_put_standing(struct change_set *set, const char *webhook,
+                         const struct webhook_standing *standing);
 void change_put_delivery(struct change_set *set, struct delivery *d);
 void change_put_token(struct change_set *set, struct api_token *t);
 void change_delete_token(struct change_set *set, const char *id);

@@ -308,6 +308,29 @@ static void out_keys(struct buffer *out, const struct subscription *s)
     json_out_array_end(out);
 }
 
+/* The part that shootd finds by itself. */
+static void out_webhook_status(struct buffer *out, const struct subscription *s)
+{
+    const struct webhook_standing *standing = &s->standing;
+    const bool has_failed = standing->last_result != ATTEMPT_DELIVERED;
+    json_out_begin(out, "status");
+    json_out_str(out, "state", webhook_state_name(subscription_state(s)));
+    out_time(out, "failing_since", standing->failing_since);
+    json_out_int(out, "pending_deliveries", s->disabled ? 0 : standing->pending);
+    if (standing->last_at) {
+        json_out_begin(out, "last_response");
+        out_time(out, "at", standing->last_at);
+        out_number(out, "status", standing->last_status != 0, standing->last_status);
+        json_out_str(out, "error",
+                     has_failed ? attempt_result_name((enum attempt_result)standing->last_result) : NULL);
+        json_out_end(out);
+    } else {
+        json_out_str(out, "last_response", NULL);
+    }
+    json_out_str(out, "disabled_reason", s->disabled_reason);
+    json_out_end(out);
+}
+
 /* Shows only the public part of keys, and only the names of headers. */
 char *render_subscription(const struct subscription *s)
 {
@@ -324,8 +347,8 @@ char *render_subscription(const struct subscription *s)
     out_keys(&out, s);
     json_out_take(&out, "header_names", header_names);
     json_out_int(&out, "max_in_flight", s->max_in_flight);
-    json_out_str(&out, "status", s->disabled ? "disabled" : "enabled");
-    json_out_str(&out, "disabled_reason", s->disabled_reason);
+    json_out_bool(&out, "enabled", !s->disabled);
+    out_webhook_status(&out, s);
     json_out_str(&out, "secrets", s->unreadable ? "unreadable" : "ok");
     json_out_str(&out, "created_by", s->created_by);
     json_out_str(&out, "created_by_token_id", s->created_by_id[0] ? s->created_by_id : NULL);
@@ -343,16 +366,35 @@ static const char *id_end(const char *id)
     return len > 10 ? id + len - 10 : id;
 }
 
+/*
+ * Makes an ETag of the form "id-number-digest". The digest includes everything from which the body is made.
+ * It also includes times, because a store that was restored uses the same version numbers a second time, and
+ * the build, because another build may render different texts.
+ */
+static void make_etag(char etag[static ETAG_BYTES], const char *id, int64_t number, const int64_t *state,
+                      size_t state_bytes, const char *message, const char *issue)
+{
+    const struct etag_part parts[] = {{state, state_bytes},
+                                      {shootd_revision, strlen(shootd_revision)},
+                                      {message, message ? strlen(message) : 0},
+                                      {issue, issue ? strlen(issue) : 0}};
+    char hex[ETAG_SHORT_BYTES];
+    etag_digest(parts, ARRAY_LEN(parts), hex, sizeof(hex));
+    (void)snprintf(etag, ETAG_BYTES, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
+}
+
 void render_subscription_version(const struct subscription *s, char version[static ETAG_BYTES])
 {
     (void)snprintf(version, ETAG_BYTES, "\"%.10s-%" PRId64, id_end(s->id), s->version);
 }
 
+/* The version does not count what the attempts tell. */
 void render_subscription_etag(const struct subscription *s, char etag[static ETAG_BYTES])
 {
-    render_subscription_version(s, etag);
-    const size_t len = strlen(etag);
-    (void)snprintf(etag + len, ETAG_BYTES - len, "%s\"", s->unreadable ? "-u" : "");
+    const struct webhook_standing *standing = &s->standing;
+    const int64_t state[] = {s->unreadable,         standing->last_at,     standing->failing_since,
+                             standing->last_status, standing->last_result, standing->pending};
+    make_etag(etag, s->id, s->version, state, sizeof(state), NULL, NULL);
 }
 
 static void out_attempts(struct buffer *out, const struct delivery *d)
@@ -446,23 +488,6 @@ void render_event_stream(struct buffer *out, const struct event *e)
     buffer_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", e->sequence, event_type_name(e->type));
     render_event_item(out, e);
     buffer_add_str(out, "\n\n");
-}
-
-/*
- * Makes an ETag of the form "id-number-digest". The digest includes everything from which the body is made.
- * It also includes times, because a store that was restored uses the same version numbers a second time, and
- * the build, because another build may render different texts.
- */
-static void make_etag(char etag[static ETAG_BYTES], const char *id, int64_t number, const int64_t *state,
-                      size_t state_bytes, const char *message, const char *issue)
-{
-    const struct etag_part parts[] = {{state, state_bytes},
-                                      {shootd_revision, strlen(shootd_revision)},
-                                      {message, message ? strlen(message) : 0},
-                                      {issue, issue ? strlen(issue) : 0}};
-    char hex[ETAG_SHORT_BYTES];
-    etag_digest(parts, ARRAY_LEN(parts), hex, sizeof(hex));
-    (void)snprintf(etag, ETAG_BYTES, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
 }
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, const struct trouble *trouble,

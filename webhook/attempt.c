@@ -52,8 +52,9 @@ void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, siz
     log_mask_secrets(to);
 }
 
-static void write_result(const struct pending_delivery *pending, struct delivery *row,
-                         enum attempt_result result, const struct http_answer *answer, wall_us now)
+static struct delivery_attempt write_result(const struct pending_delivery *pending, struct delivery *row,
+                                            enum attempt_result result, const struct http_answer *answer,
+                                            wall_us now)
 {
     const struct webhook_endpoint *p = pending->endpoint;
     const char *error = result == ATTEMPT_DELIVERED ? "" : attempt_result_name(result);
@@ -63,11 +64,13 @@ static void write_result(const struct pending_delivery *pending, struct delivery
     row->updated_at = now;
     row->next_attempt_at = 0;
     (void)snprintf(row->error, sizeof(row->error), "%s", error);
-    delivery_note_attempt(row, &(struct delivery_attempt){.at = now,
-                                                          .latency_ms = (int32_t)row->latency_ms,
-                                                          .response_status = (int16_t)answer->status,
-                                                          .result = (uint8_t)result});
+    const struct delivery_attempt attempt = {.at = now,
+                                             .latency_ms = (int32_t)row->latency_ms,
+                                             .response_status = (int16_t)answer->status,
+                                             .result = (uint8_t)result};
+    delivery_note_attempt(row, &attempt);
     snippet_write(row->snippet, answer->body, answer->body_len, p->subscription, p->engine->o.key);
+    return attempt;
 }
 
 /* A test event is sent only once. Its result is reported, but does not affect other deliveries. */
@@ -89,8 +92,7 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 static void note_receiver(struct webhook_endpoint *p, enum attempt_result result, int64_t retry_after_s,
                           wall_us now)
 {
-    p->failing = result != ATTEMPT_DELIVERED;
-    if (!p->failing) {
+    if (result == ATTEMPT_DELIVERED) {
         /* A success does not end a pause: this attempt began before the receiver requested the pause. */
         p->last_success_at = now;
         p->throttled_in_a_row = 0;
@@ -167,7 +169,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     wall_us now = env_wall(e->env);
     int64_t retry_after_s =
         answer->retry_after ? time_parse_retry_after(answer->retry_after, now, SCHEDULE_MAX_DELAY_S) : -1;
-    write_result(pending, row, result, answer, now);
+    const struct delivery_attempt attempt = write_result(pending, row, result, answer, now);
     delivery_move(row, verdict(row, result));
 
     /* Plans the next attempt if the delivery is still pending, and records what the attempt shows about the
@@ -177,8 +179,11 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);
         row->next_attempt_at = now + delay_us;
     }
-    if (!is_test(row))
+    struct change_set *set = record_new();
+    if (!is_test(row)) {
         note_receiver(p, result, retry_after_s, now);
+        endpoint_note_attempt(p, &attempt, set);
+    }
 
     webhook_count_attempt(result);
     attempt_span(pending, result, answer, now);
@@ -192,8 +197,9 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
 
     const char *reason = reason_to_give_up(p, row, result);
     struct webhook_report *report = reason ? report_new(p, row, reason) : NULL;
-    if (!report)
-        record_delivery(e, row);
+    if (!report) /* otherwise the owner stores it with its decision */
+        change_put_delivery(set, mem_dup(row, sizeof(*row)));
+    storage_submit(e->o.storage, set);
     pending_finish(pending, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
     if (report)
         endpoint_give_up(p, report);

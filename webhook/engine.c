@@ -44,13 +44,6 @@ struct change_set *record_new(void)
     return set;
 }
 
-void record_delivery(struct webhook_engine *e, const struct delivery *row)
-{
-    struct change_set *set = record_new();
-    change_put_delivery(set, mem_dup(row, sizeof(*row)));
-    storage_submit(e->o.storage, set);
-}
-
 void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error)
 {
     delivery_move(row, DELIVERY_FAILED);
@@ -77,6 +70,7 @@ static void pending_free(struct pending_delivery *pending)
     heap_remove(&e->ages, &pending->age);
     webhook_count_pending(-1);
     note_oldest(e);
+    endpoint_show_soon(pending->endpoint);
     free(pending->body);
     free(pending);
 }
@@ -106,7 +100,8 @@ static void endpoint_plan(struct webhook_endpoint *p)
     const struct pending_delivery *next = pending_peek(p);
     /* After a failure a receiver gets only one attempt at a time, so that an unreachable receiver takes only
      * one of the engine's concurrent attempts. */
-    bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
+    bool has_room = p->in_flight <
+                    (p->subscription->standing.failing_since ? 1 : p->subscription->max_in_flight);
     if (!next || p->given_up || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
         return;
@@ -241,6 +236,7 @@ static void endpoint_free(struct webhook_endpoint *p)
     for (struct pending_delivery *pending = pending_peek(p); pending; pending = pending_peek(p))
         pending_free(pending);
     assert(!p->in_flight && list_is_empty(&p->under_way));
+    list_remove(&p->unshown);
     heap_done(&p->waiting);
     webhook_count_endpoint(p->subscription->disabled, -1);
     HASH_DEL(e->endpoints, p);
@@ -265,6 +261,7 @@ struct webhook_engine *webhook_engine_new(const struct webhook_options *options)
     e->o = *options;
     e->env = loop_env(options->loop);
     list_init(&e->ready);
+    standing_init(e);
     look_at_policy(options->config);
     return e;
 }
@@ -284,7 +281,8 @@ void webhook_engine_free(struct webhook_engine *e)
     HASH_ITER (hh, e->endpoints, p, next) {
         endpoint_free(p);
     }
-    assert(!e->in_flight && !e->pending && list_is_empty(&e->ready));
+    assert(!e->in_flight && !e->pending && list_is_empty(&e->ready) && list_is_empty(&e->unshown));
+    standing_done(e);
     heap_done(&e->ages);
     free(e);
 }
@@ -294,29 +292,40 @@ static wall_us later(wall_us a, wall_us b)
     return a > b ? a : b;
 }
 
+/* Takes over the next state of a webhook. */
+static void endpoint_change(struct webhook_endpoint *p, struct subscription *s)
+{
+    struct webhook_engine *e = p->engine;
+    const bool has_other_target = s->target_version > p->subscription->version;
+    assert(s->version >= p->subscription->version);
+    /* Running attempts are interrupted, because an answer of the old receiver does not concern the new
+     * one. */
+    if (!subscription_sends_the_same(p->subscription, s)) {
+        endpoint_interrupt(p);
+        engine_wake(e);
+    }
+    /* A change with the old target was decided before the report, and does not answer it. */
+    if (s->disabled || has_other_target)
+        p->given_up = false;
+    webhook_count_endpoint(p->subscription->disabled, -1);
+    s->standing = p->subscription->standing;
+    subscription_free(p->subscription);
+    p->subscription = s;
+    p->paused_until = 0; /* the receiver may have changed */
+    if (has_other_target && !s->disabled)
+        endpoint_begin_anew(p);
+}
+
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
 {
     loop_assert_owner(e->o.loop);
     struct webhook_endpoint *p = endpoint_find(e, s->id);
-    if (!p) {
-        p = endpoint_new(e, s->id);
+    if (p) {
+        endpoint_change(p, subscription_copy(s));
     } else {
-        assert(s->version >= p->subscription->version);
-        /* Running attempts are interrupted, because an answer of the old receiver does not concern the new
-         * one. */
-        if (!subscription_sends_the_same(p->subscription, s)) {
-            endpoint_interrupt(p);
-            engine_wake(e);
-        }
-        /* A change with the old target was decided before the report, and does not answer it. */
-        if (s->disabled || s->target_version > p->subscription->version)
-            p->given_up = false;
-        webhook_count_endpoint(p->subscription->disabled, -1);
-        subscription_free(p->subscription);
-        p->paused_until = 0; /* the receiver may have changed */
-        p->failing = false;
+        p = endpoint_new(e, s->id);
+        p->subscription = subscription_copy(s);
     }
-    p->subscription = subscription_copy(s);
     /* The 5 days without a success (WH-15) begin at the latest of these times: the last success, the
      * creation of the webhook, the last time that it was enabled again. */
     p->last_success_at =
@@ -326,6 +335,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         endpoint_fail_all(p, "disabled");
     else
         endpoint_plan(p);
+    endpoint_show(p);
 }
 
 void webhook_engine_remove(struct webhook_engine *e, const char *id)
@@ -362,13 +372,28 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     int64_t wait_us = schedule_until_us(d->next_attempt_at, d->updated_at, env_wall(e->env));
     pending_wait(pending, env_mono(e->env) + wait_us);
     endpoint_plan(p);
+    endpoint_show_soon(p);
+}
+
+size_t endpoint_pending(const struct webhook_endpoint *p)
+{
+    return p->waiting.count + (size_t)p->in_flight;
+}
+
+struct webhook_standing webhook_engine_standing(struct webhook_engine *e, const char *id)
+{
+    loop_assert_owner(e->o.loop);
+    const struct webhook_endpoint *p = endpoint_find(e, id);
+    struct webhook_standing standing = p ? p->subscription->standing : (struct webhook_standing){0};
+    standing.pending = p ? (uint32_t)endpoint_pending(p) : 0;
+    return standing;
 }
 
 size_t webhook_engine_pending(struct webhook_engine *e, const char *id)
 {
     loop_assert_owner(e->o.loop);
     const struct webhook_endpoint *p = endpoint_find(e, id);
-    return p ? p->waiting.count + (size_t)p->in_flight : 0;
+    return p ? endpoint_pending(p) : 0;
 }
 
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)

@@ -44,8 +44,8 @@ struct webhook_endpoint {
     struct list ready; /* in engine->ready while a delivery is due but must wait, because the engine has too
                         * many attempts in progress */
     struct list under_way;
-    int in_flight; /* the number of deliveries in under_way */
-    bool failing;  /* the last attempt failed */
+    struct list unshown; /* in engine->unshown while what is shown of the webhook is out of date */
+    int in_flight;       /* the number of deliveries in under_way */
     bool given_up; /* the owner of the webhooks got a report and has not decided yet: nothing is sent */
     mono_us paused_until; /* nothing is sent before this time, because the receiver requested a pause */
     int throttled_in_a_row;
@@ -60,6 +60,8 @@ struct webhook_engine {
     struct pending_delivery *pending;
     struct heap ages; /* all pending deliveries, by the time of their event */
     struct list ready;
+    struct list unshown;
+    struct loop_timer showing;
     unsigned in_flight;
 };
 
@@ -71,12 +73,26 @@ void pending_finish(struct pending_delivery *pending, bool final, mono_us due);
 /* Sends nothing more to the endpoint, and passes the report to the owner of the webhooks. */
 void endpoint_give_up(struct webhook_endpoint *p, struct webhook_report *report);
 
+/* Returns the number of deliveries that wait or are under way. */
+size_t endpoint_pending(const struct webhook_endpoint *p);
+
 /* Makes a change set for the results of deliveries. The caller submits it to the store. */
 struct change_set *record_new(void);
-/* Stores the current state of the row. */
-void record_delivery(struct webhook_engine *e, const struct delivery *row);
 /* Marks the row as failed without an attempt and adds it to `set`. */
 void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error);
+
+/* ---- standing.c ---- */
+
+void standing_init(struct webhook_engine *e);
+void standing_done(struct webhook_engine *e);
+/* Shows the state of the webhook: now, or within a second. */
+void endpoint_show(struct webhook_endpoint *p);
+void endpoint_show_soon(struct webhook_endpoint *p);
+/* Notes what an attempt tells about the receiver, and adds it to `set`. */
+void endpoint_note_attempt(struct webhook_endpoint *p, const struct delivery_attempt *attempt,
+                           struct change_set *set);
+/* Forgets and stores what earlier attempts told, because the webhook has another target. */
+void endpoint_begin_anew(struct webhook_endpoint *p);
 
 /* ---- attempt.c ---- */
 

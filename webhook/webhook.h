@@ -51,6 +51,8 @@ struct webhook_options {
     /* Called when the engine has given a webhook up; takes over the report (free). Must not call the engine
      * before it returns. */
     void (*given_up)(void *ctx, struct webhook_report *report);
+    /* Called when what is shown of a stored webhook has changed. Must not call the engine. */
+    void (*shown)(void *ctx, const struct subscription *s);
     void *ctx;
 };
 
@@ -62,7 +64,9 @@ void webhook_engine_configure(struct webhook_engine *e, const struct config *con
 void webhook_engine_free(struct webhook_engine *e);
 
 /*
- * Adds or changes a webhook; the engine copies it. Its states come in the order of their versions. When the
+ * Adds or changes a webhook; the engine copies it, and shows it. Its states come in the order of their
+ * versions. What the attempts tell about the receiver is taken from `s` only for a webhook that the engine
+ * does not know; afterwards the engine keeps it, also from one state to the next. When the
  * webhook is disabled, its pending deliveries fail ("disabled"), and a running attempt is not counted.
  */
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
@@ -77,6 +81,11 @@ void webhook_engine_remove(struct webhook_engine *e, const char *id);
  * "answer_too_large".
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
+/* Shows at once all that has changed. */
+void webhook_engine_show(struct webhook_engine *e);
+/* Returns what the attempts tell about the receiver of a webhook; zeros when the engine has no such
+ * webhook. */
+struct webhook_standing webhook_engine_standing(struct webhook_engine *e, const char *id);
 /* Returns the number of pending deliveries of a webhook, those in progress included; 0 when the engine has no
  * such webhook. */
 size_t webhook_engine_pending(struct webhook_engine *e, const char *id);

@@ -344,7 +344,9 @@ export const texts = {
     one: "Webhook",
     none: "There is no webhook.",
     gone: "There is no such webhook.",
-    state: { enabled: "enabled", disabled: "switched off" },
+    state: { enabled: "enabled", failing: "failing", disabled: "switched off" },
+    failing: (since: string, waiting: number, last: string) =>
+      `Its receiver has accepted nothing for ${since}; ${many(waiting, "event waits", "events wait")}; last answer: ${last}.`,
     disabled: (reason: string) => `Switched off: ${reason}`,
     unreadable: "Its secrets cannot be read: rotate the secret, and set its header fields again.",
     tokenRevoked: "The token that made this webhook is revoked.",

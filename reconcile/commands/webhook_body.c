@@ -12,7 +12,7 @@ enum { DESCRIPTION_MAX_BYTES = 500 };
 static const char *const create_members[] = {"url",     "event_types",   "projects",  "description",
                                              "headers", "max_in_flight", "signature", "secret"};
 static const char *const patch_members[] = {"url",     "event_types",   "projects", "description",
-                                            "headers", "max_in_flight", "status"};
+                                            "headers", "max_in_flight", "enabled"};
 
 static void set_text(char **place, const char *text)
 {
@@ -115,17 +115,15 @@ static void apply_headers(struct reconcile *r, const struct command *cmd, struct
             apply_header(r, s, name, value, faults);
 }
 
-static void apply_status(const struct reconcile *r, const struct command *cmd, struct subscription *s,
-                         struct problem **faults)
+static void apply_enabled(const struct reconcile *r, const struct command *cmd, struct subscription *s,
+                          struct problem **faults)
 {
-    const json_t *value = json_object_get(cmd->body, "status");
-    const char *status = json_string_value(value);
-    bool disabled = status && !strcmp(status, "disabled");
+    const json_t *value = json_object_get(cmd->body, "enabled");
+    const bool disabled = json_is_false(value);
     if (!value)
         return;
-    if (!disabled && (!status || strcmp(status, "enabled") != 0)) {
-        BODY_FAULT(faults, "#/status", "unknown_value", json_pack("[ss]", "enabled", "disabled"),
-                   "must be enabled or disabled");
+    if (!json_is_boolean(value)) {
+        BODY_FAULT(faults, "#/enabled", "wrong_type", NULL, "must be true or false");
         return;
     }
     if (disabled == s->disabled)
@@ -150,7 +148,7 @@ void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscr
     apply_lists(cmd, s);
     apply_headers(r, cmd, s, faults);
     if (patch)
-        apply_status(r, cmd, s, faults);
+        apply_enabled(r, cmd, s, faults);
     if (json_object_get(cmd->body, "description"))
         set_text(&s->description, json_str(cmd->body, "description"));
     if (json_object_get(cmd->body, "max_in_flight") || !s->max_in_flight)

@@ -262,6 +262,14 @@ static bool has_another_target(const struct subscription *old, const struct subs
            (key->sealed_len && memcmp(key->sealed, old_key->sealed, key->sealed_len) != 0);
 }
 
+/* Sets what the answer shows of the receiver. The engine gets the change only when it is stored. */
+static void look_at_receiver(struct reconcile *r, struct subscription *s, bool has_other_target)
+{
+    s->standing = webhook_engine_standing(r->webhooks, s->id);
+    if (has_other_target && !s->disabled)
+        standing_begin_anew(&s->standing);
+}
+
 /* Takes over `s`, the new state of the webhook, and `secret`, which the answer contains if `with_secret`. */
 static void change_webhook(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
                            struct subscription *s, bool with_secret, char *secret)
@@ -270,8 +278,10 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
     bool switched_off = s->disabled && !entry->subscription->disabled;
     s->unreadable = !webhook_secrets_open(s, r->o.key);
     s->version = entry->subscription->version + 1;
-    if (has_another_target(entry->subscription, s))
+    const bool other = has_another_target(entry->subscription, s);
+    if (other)
         s->target_version = s->version;
+    look_at_receiver(r, s, other);
     s->updated_at = env_wall(r->env);
     log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->caller.token_name);
     render_subscription_etag(s, cmd->reply.etag);
@@ -290,8 +300,9 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
     save_submit(save, false);
 }
 
-static void reply_as_it_is(struct reconcile *r, struct command *cmd, const struct subscription *s)
+static void reply_as_it_is(struct reconcile *r, struct command *cmd, struct subscription *s)
 {
+    look_at_receiver(r, s, false);
     render_subscription_etag(s, cmd->reply.etag);
     reply_prepare_text(cmd, 200, render_subscription(s));
     reply_unchanged(r, cmd);

@@ -127,9 +127,7 @@ static void answer_waiters(struct reconcile *r, const struct change_set *set)
 static void committed_subscription(struct reconcile *r, const struct change_set *set ATTR_UNUSED,
                                    struct change *change)
 {
-    const struct subscription *s = change->subscription;
-    view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
-    webhook_engine_set(r->webhooks, s);
+    webhook_engine_set(r->webhooks, change->subscription);
 }
 
 static void committed_subscription_delete(struct reconcile *r, const struct change_set *set ATTR_UNUSED,

@@ -122,6 +122,19 @@ static enum store_status sqlite_put_delivery(struct sqlite_conn *conn, struct ch
     return statement_run(&b, ret_error);
 }
 
+static enum store_status sqlite_put_standing(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
+{
+    const struct webhook_standing *standing = &change->standing.of;
+    struct binder b = statement_start(conn, STATEMENT_SUBSCRIPTION_STANDING);
+    bind_text(&b, change->standing.webhook);
+    bind_int(&b, standing->failing_since);
+    bind_int(&b, standing->last_at);
+    bind_int(&b, standing->last_status);
+    bind_text(&b, attempt_result_name((enum attempt_result)standing->last_result));
+    return statement_run(&b, ret_error);
+}
+
 static enum store_status sqlite_put_token(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     const struct api_token *t = change->token;
@@ -263,6 +276,7 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_EVENT_PURGE] = sqlite_purge_events,
     [CHANGE_SUBSCRIPTION_PUT] = sqlite_put_subscription,
     [CHANGE_SUBSCRIPTION_DELETE] = sqlite_delete_subscription,
+    [CHANGE_STANDING_PUT] = sqlite_put_standing,
     [CHANGE_DELIVERY_PUT] = sqlite_put_delivery,
     [CHANGE_DELIVERY_PURGE] = sqlite_purge,
     [CHANGE_TOKEN_PUT] = sqlite_put_token,

@@ -208,8 +208,17 @@ static const char audit_by_time[] =
     "CREATE INDEX audit_latest ON audit (latest);"
     "CREATE INDEX audit_behind ON audit (sequence, at, latest) WHERE at < latest;";
 
-static const char *const migrations[] = {tables,    page_indexes, replays,         audit,    delivery_log,
-                                         certainty, fast_start,   lean_deliveries, attempts, audit_by_time};
+/* What the attempts tell about the receiver of a webhook. They are stored when they happen, because the
+ * deliveries that failed may be purged before one succeeds. */
+static const char standing[] =
+    "ALTER TABLE subscriptions ADD COLUMN failing_since INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE subscriptions ADD COLUMN last_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE subscriptions ADD COLUMN last_status INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE subscriptions ADD COLUMN last_result TEXT NOT NULL DEFAULT '';";
+
+static const char *const migrations[] = {tables,       page_indexes,  replays,    audit,
+                                         delivery_log, certainty,     fast_start, lean_deliveries,
+                                         attempts,     audit_by_time, standing};
 
 int migrate_newest(void)
 {

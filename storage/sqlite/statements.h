@@ -154,10 +154,14 @@ STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
                             " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
 STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
-STATEMENT(SUBSCRIPTION_LOAD, "SELECT id, json_set(doc, '$.last_success_at', last_success_at)"
-                             " FROM subscriptions ORDER BY id")
+STATEMENT(SUBSCRIPTION_LOAD,
+          "SELECT id, json_set(doc, '$.last_success_at', last_success_at, '$.standing', json_object("
+          "'failing_since', failing_since, 'last_at', last_at, 'last_status', last_status, 'last_result',"
+          " last_result)) FROM subscriptions ORDER BY id")
 STATEMENT(SUBSCRIPTION_SUCCEEDED,
           "UPDATE subscriptions SET last_success_at = ?2 WHERE id = ?1 AND last_success_at < ?2")
+STATEMENT(SUBSCRIPTION_STANDING, "UPDATE subscriptions SET failing_since = ?2, last_at = ?3,"
+                                 " last_status = ?4, last_result = ?5 WHERE id = ?1")
 
 STATEMENT(DELIVERY_PUT,
           "INSERT INTO deliveries (id, event_id, subscription, status, attempt, response_status, latency_ms,"

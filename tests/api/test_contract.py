@@ -635,16 +635,16 @@ def test_repair_of_webhooks_validates(client):
     assert client.post(sent.headers["Location"] + "/redeliver").status_code == 202
     assert client.post(path + "/recover", json={"since": "2026-01-01T00:00:00Z"}).status_code == 202
     tag = client.get(path).headers["ETag"]
-    off = client.patch(path, json={"status": "disabled"}, headers={"If-Match": tag})
-    assert off.status_code == 200 and off.json()["status"] == "disabled"
-    assert client.patch(path, json={"status": "disabled"}, headers={"If-Match": tag}).status_code == 412
+    off = client.patch(path, json={"enabled": False}, headers={"If-Match": tag})
+    assert off.status_code == 200 and off.json()["status"]["state"] == "disabled"
+    assert client.patch(path, json={"enabled": False}, headers={"If-Match": tag}).status_code == 412
     for what, more in (("/test", {}), ("/recover", {"json": {"since": "2026-01-01T00:00:00Z"}}),
                        (f"/deliveries/{delivery['id']}/redeliver", {})):
         refused = client.post(path + what, **more)
         assert refused.status_code == 409 and refused.json()["code"] == "action_not_possible", refused.text
     key, other = {"Idempotency-Key": "contract-hook-0123456789"}, {"Idempotency-Key": "contract-hook-9876543210"}
     assert client.post(path + "/enable", headers=key).status_code == 200
-    assert client.post(path + "/enable").json()["status"] == "enabled"
+    assert client.post(path + "/enable").json()["enabled"]
     first = client.post(path + "/rotate-secret", headers=other)
     assert first.status_code == 200 and first.json() == client.post(path + "/rotate-secret", headers=other).json()
     assert client.post(path + "/rotate-secret", json={"signature": "v1a"}).json()["secret"] is None

@@ -142,8 +142,8 @@ def test_the_log_tells_each_outcome_and_the_next_attempt(sim, make_shootd):
             assert (entry["error"], entry["response_status"], entry["status"]) == (error, None, "pending")
 
         gone = d.http.get(f"/v1/webhooks/{hooks['gone']['id']}").json()
-        assert gone["status"] == "disabled" and "410" in gone["disabled_reason"]
-        enabled = [name for name in ROWS if d.http.get(f"/v1/webhooks/{hooks[name]['id']}").json()["status"] == "enabled"]
+        assert gone["status"]["state"] == "disabled" and "410" in gone["status"]["disabled_reason"]
+        enabled = [name for name in ROWS if d.http.get(f"/v1/webhooks/{hooks[name]['id']}").json()["enabled"]]
         assert set(ROWS) - set(enabled) == {"gone"}
         assert "127.0.0.1:1/" not in d.log(), "nobody followed, nobody told"
     finally:

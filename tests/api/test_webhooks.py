@@ -12,6 +12,7 @@ import web
 from harness import wait_until
 
 OTHER = "ffeeddccbbaa99887766554433221100"
+BEGUN = {"state": "enabled", "failing_since": None, "pending_deliveries": 0, "last_response": None, "disabled_reason": None}
 
 
 def signature(secret, delivery):
@@ -95,12 +96,13 @@ def test_patch_is_a_merge_patch(sim, make_shootd, receiver):
     moved = http.patch(path, json={"url": "https://hooks.example.com/other", "headers": {"X-New": "1"}})
     assert moved.status_code == 200 and moved.json()["header_names"] == ["X-New"]
 
-    wrong = http.patch(path, json={"url": 1, "event_types": ["cluster.exploded"], "projects": ["nowhere"], "max_in_flight": 11, "status": "off",
+    wrong = http.patch(path, json={"url": 1, "event_types": ["cluster.exploded"], "projects": ["nowhere"], "max_in_flight": 11, "enabled": "off", "status": "disabled",
                                    "description": "x" * 501, "headers": {"Host": "x", "X-A": "a\nb", "X-B": 1, "a/b": "x"}, "secret": "whsec_x"})
     assert wrong.status_code == 422
     faults = {e["pointer"]: e for e in wrong.json()["errors"]}
-    assert set(faults) == {"#/url", "#/event_types/0", "#/projects/0", "#/max_in_flight", "#/status", "#/description", "#/headers/Host",
+    assert set(faults) == {"#/url", "#/event_types/0", "#/projects/0", "#/max_in_flight", "#/enabled", "#/status", "#/description", "#/headers/Host",
                            "#/headers/X-A", "#/headers/X-B", "#/headers/a~1b", "#/secret"}
+    assert "enabled" in faults["#/status"]["valid"], "the fault names the new member"
     assert "cluster.ready" in faults["#/event_types/0"]["valid"] and "team-a" in faults["#/projects/0"]["valid"]
     assert http.get(path).json() == moved.json(), "nothing of it was taken"
     too_many = http.patch(path, json={"headers": {f"X-{i}": "v" for i in range(10)}})
@@ -165,20 +167,20 @@ def test_disabled_by_the_receiver_and_back(sim, make_shootd, receiver):
     watcher_events = subscribe(d, receiver, event_types=["webhook.*"])
     receiver.status = 410
     d.wait_operation(d.create("gone")["operation"]["id"])
-    off = wait_until(lambda: (h := d.http.get(path_of(hook)).json())["status"] == "disabled" and h, what="410 to count")
-    assert "410" in off["disabled_reason"]
+    off = wait_until(lambda: (h := d.http.get(path_of(hook)).json())["status"]["state"] == "disabled" and h, what="410 to count")
+    assert "410" in off["status"]["disabled_reason"]
     event = wait_until(lambda: next((e for e in d.events() if e["type"] == "webhook.disabled" and e["data"]["webhook"] == hook["id"]), None))
     assert "410" in event["data"]["message"] and receiver.url not in json.dumps(event)
     assert [e["data"]["webhook"] for e in d.events(type="webhook.disabled")].count(hook["id"]) == 1
     assert sum("webhook disabled" in line and hook["id"] in line for line in d.log().splitlines()) == 1
     receiver.status = 200
-    if d.http.get(path_of(watcher_events)).json()["status"] == "disabled":  # its receiver answered 410, too
+    if not d.http.get(path_of(watcher_events)).json()["enabled"]:  # its receiver answered 410, too
         d.http.post(path_of(watcher_events) + "/enable")
     for what, body in (("/test", None), ("/recover", {"since": "2026-01-01T00:00:00Z"})):
         refused = d.http.post(path_of(hook) + what, json=body)
         assert refused.status_code == 409 and "enable" in refused.json()["detail"]
     d.wait_operation(d.create("missed")["operation"]["id"])
-    assert d.http.post(path_of(hook) + "/enable").json()["disabled_reason"] is None
+    assert d.http.post(path_of(hook) + "/enable").json()["status"] == BEGUN
 
     with receiver.lock:
         receiver.received.clear()
@@ -191,17 +193,60 @@ def test_disabled_by_the_receiver_and_back(sim, make_shootd, receiver):
     assert again["recovered"] == 0, "nothing is missing any more"
 
 
+def status_of(d, hook):
+    return d.http.get(path_of(hook)).json()["status"]
+
+
+def wait_state(d, hook, state):
+    return wait_until(lambda: (s := status_of(d, hook))["state"] == state and s, what=state)
+
+
+def test_a_receiver_that_fails_is_shown_until_it_accepts_something(sim, make_shootd, receiver):
+    d = make_shootd(sim.url).start()
+    hook = subscribe(d, receiver, event_types=["freeze.*"])
+    path = path_of(hook)
+    assert hook["status"] == status_of(d, hook) == BEGUN
+    first = d.http.get(path)
+    send_test(d, hook, receiver)
+    receiver.status = 502
+    d.http.post(path + "/test")
+    wait_until(lambda: deliveries(d, hook, status="failed"), what="the failed test")
+    freeze = {"scope": "team-a", "reason": "test"}
+    assert d.http.put("/v1/freeze", json=freeze).status_code == 200
+    failing = wait_state(d, hook, "failing")
+    assert failing["failing_since"] == failing["last_response"]["at"] and failing["last_response"]["status"] == 502 and failing["last_response"]["error"]
+    failed = d.http.get(path)
+    assert failed.headers["ETag"] != first.headers["ETag"] and d.http.get(path, headers={"If-None-Match": failed.headers["ETag"]}).status_code == 304
+    assert d.http.delete("/v1/freeze", params={"scope": "team-a"}).status_code == 204
+    waits = wait_until(lambda: (s := status_of(d, hook))["pending_deliveries"] == 2 and s, what="the second event to wait")
+    d.kill()
+    d.start()
+    after = status_of(d, hook)
+    assert (after["state"], after["failing_since"]) == ("failing", failing["failing_since"]), "a restart changes nothing"
+    assert after["pending_deliveries"] == 2 and waits["state"] == "failing"
+    listed = d.http.get("/v1/webhooks").json()["items"]
+    assert [h["status"]["state"] for h in listed] == ["failing"]
+    receiver.status = 200
+    for one in deliveries(d, hook, status="pending"):
+        d.http.post(f"{path}/deliveries/{one['id']}/redeliver")
+    fine = wait_until(lambda: (s := status_of(d, hook))["pending_deliveries"] == 0 and s, what="the deliveries")
+    assert (fine["state"], fine["failing_since"], fine["last_response"]["status"], fine["last_response"]["error"]) == ("enabled", None, 200, None)
+    changed = d.http.patch(path, json={"description": "mine"}, headers={"If-Match": first.headers["ETag"]})
+    assert changed.status_code == 200 and changed.json()["status"] == fine, "attempts are no change of the webhook"
+    assert d.http.patch(path, json={"url": receiver.url + "/more"}).json()["status"] == BEGUN, "another target"
+
+
 def test_switched_off_and_on_by_its_owner(sim, make_shootd, receiver):
     d = make_shootd(sim.url).start()
     hook = subscribe(d, receiver)
-    off = d.http.patch(path_of(hook), json={"status": "disabled"}).json()
-    assert off["disabled_reason"] == "switched off with the token admin"
+    off = d.http.patch(path_of(hook), json={"enabled": False}).json()
+    assert off["status"]["disabled_reason"] == "switched off with the token admin"
     assert [e["data"]["webhook"] for e in d.events(type="webhook.disabled")] == [hook["id"]]
     d.kill()
     d.start()
     assert d.http.get(path_of(hook)).json() == off
-    on = d.http.patch(path_of(hook), json={"status": "enabled"}).json()
-    assert on["status"] == "enabled" and on["disabled_reason"] is None
+    on = d.http.patch(path_of(hook), json={"enabled": True}).json()
+    assert on["enabled"] and on["status"] == BEGUN
     send_test(d, hook, receiver)
 
 
@@ -308,7 +353,7 @@ def test_every_change_is_audited(sim, make_shootd, receiver):
     d.http.patch(path_of(hook), json={"headers": {"Authorization": "Bearer x"}})
     d.http.post(path_of(hook) + "/rotate-secret")
     d.http.post(path_of(hook) + "/recover", json={"since": "2026-01-01T00:00:00Z"})
-    d.http.patch(path_of(hook), json={"status": "disabled"})
+    d.http.patch(path_of(hook), json={"enabled": False})
     d.http.post(path_of(hook) + "/enable")
     told = [(e["action"], e["target"]) for e in d.http.get("/v1/audit", params={"limit": 100}).json()["items"] if e["target"] == hook["id"]]
     assert [a for a, _ in reversed(told)] == ["createWebhook", "testWebhook", "patchWebhook", "rotateWebhookSecret", "recoverWebhook", "patchWebhook",
@@ -331,7 +376,7 @@ def test_recoveries_at_once_send_nothing_twice(sim, make_shootd, receiver):
 def test_wh15_owners_of_several_projects_hear_of_it(sim, make_shootd, receiver):
     d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Sto2", OTHER)]).start()
     hook = subscribe(d, receiver, projects=["team-a", "team-b"])
-    d.http.patch(path_of(hook), json={"status": "disabled"})
+    d.http.patch(path_of(hook), json={"enabled": False})
     for project in ("team-a", "team-b"):
         with client(d, "viewer", project) as viewer:
             events = viewer.get("/v1/events", params={"type": "webhook.disabled"}).json()["items"]
@@ -361,12 +406,12 @@ def test_webhooks_of_a_revoked_token_say_so_and_are_disabled_by_choice(shootd, r
     before = read(of_a)
     assert shootd.http.delete("/v1/tokens/" + kept).status_code == 204
     after = read(of_a)
-    assert after["status"] == "enabled" and after["token_revoked_at"] and before["token_revoked_at"] is None
+    assert after["enabled"] and after["token_revoked_at"] and before["token_revoked_at"] is None
     assert shootd.http.delete("/v1/tokens/" + stopped, params={"webhooks": "disable"}).status_code == 204
     off = read(of_b)
-    assert off["status"] == "disabled" and "revoked" in off["disabled_reason"] and off["token_revoked_at"]
+    assert off["status"]["state"] == "disabled" and "revoked" in off["status"]["disabled_reason"] and off["token_revoked_at"]
     for other in (of_c, of_admin):
-        assert read(other)["token_revoked_at"] is None and read(other)["status"] == "enabled"
+        assert read(other)["token_revoked_at"] is None and read(other)["enabled"]
     listed = {w["id"]: w["token_revoked_at"] for w in shootd.http.get("/v1/webhooks").json()["items"]}
     assert {id for id, at in listed.items() if at} == {of_a, of_b}
     events = shootd.http.get("/v1/events", params={"type": "webhook.disabled"}).json()["items"]

@@ -50,9 +50,10 @@ struct seen {
     int projects;
     char last[256];
     int64_t number;
-    wall_us discovered_at; /* of the last project */
-    char left_out[40];     /* of the operations */
-    wall_us last_success;  /* of any subscription */
+    wall_us discovered_at;            /* of the last project */
+    char left_out[40];                /* of the operations */
+    wall_us last_success;             /* of any subscription */
+    struct webhook_standing standing; /* of the last subscription */
     int64_t oldest_event;
     int64_t newest_event;
 };
@@ -92,6 +93,7 @@ static void see_subscription(void *ctx, struct subscription *s)
     see(seen, &seen->subscriptions, s->description);
     if (s->last_success_at > seen->last_success)
         seen->last_success = s->last_success_at;
+    seen->standing = s->standing;
     assert_int_equal(s->key_count, 1);
     assert_int_equal(s->keys[0].sealed_len, 6);
     assert_memory_equal(s->keys[0].sealed, "sealed", 6);
@@ -1021,6 +1023,26 @@ static void deliveries_are_found_by_status_and_id(void **state)
     assert_int_equal(load(f).last_success, 8);
 }
 
+static void the_standing_of_a_receiver_outlives_a_change_of_its_webhook(void **state)
+{
+    struct fixture *f = *state;
+    const struct webhook_standing wanted = {
+        .last_at = 9, .failing_since = 7, .last_status = 502, .last_result = ATTEMPT_SERVER_ERROR};
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", "one"));
+    change_put_standing(set, "wh_1", &wanted);
+    change_put_standing(set, "wh_gone", &wanted);
+    change_put_subscription(set, make_subscription("wh_1", "changed"));
+    assert_int_equal(run(f, set), STORE_OK);
+    const struct seen seen = load(f);
+    assert_int_equal(seen.subscriptions, 1);
+    assert_string_equal(seen.last, "changed");
+    assert_int_equal(seen.standing.last_at, 9);
+    assert_int_equal(seen.standing.failing_since, 7);
+    assert_int_equal(seen.standing.last_status, 502);
+    assert_int_equal(seen.standing.last_result, ATTEMPT_SERVER_ERROR);
+}
+
 static void events_that_a_subscription_missed(void **state)
 {
     struct fixture *f = *state;
@@ -1139,6 +1161,7 @@ int main(void)
             SUITE_TEST(purges_go_in_slices),
             SUITE_TEST(deliveries_page_newest_first_and_cascade),
             SUITE_TEST(deliveries_are_found_by_status_and_id),
+            SUITE_TEST(the_standing_of_a_receiver_outlives_a_change_of_its_webhook),
             SUITE_TEST(events_that_a_subscription_missed),
             SUITE_TEST(leases_exclude_expire_and_fence),
             cmocka_unit_test(status_names_are_complete),

@@ -149,6 +149,11 @@ struct fixture {
         int64_t version;
         const char *reason;
     } last_report;
+    struct {
+        unsigned count;
+        enum webhook_state state;
+        struct webhook_standing standing;
+    } shown; /* of any webhook */
 };
 
 static void on_given_up(void *ctx, struct webhook_report *report)
@@ -160,6 +165,14 @@ static void on_given_up(void *ctx, struct webhook_report *report)
     f->report_count++;
 }
 
+static void on_shown(void *ctx, const struct subscription *s)
+{
+    struct fixture *f = ctx;
+    f->shown.count++;
+    f->shown.state = subscription_state(s);
+    f->shown.standing = s->standing;
+}
+
 static struct webhook_engine *new_engine(struct fixture *f)
 {
     const struct webhook_options options = {.loop = f->loop,
@@ -168,6 +181,7 @@ static struct webhook_engine *new_engine(struct fixture *f)
                                             .config = &f->config,
                                             .key = &f->key,
                                             .given_up = on_given_up,
+                                            .shown = on_shown,
                                             .ctx = f};
     return webhook_engine_new(&options);
 }
@@ -1251,6 +1265,102 @@ static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 3, "http_5xx");
 }
 
+/* ---- what is known about the receiver ---- */
+
+static void expect_standing(struct fixture *f, enum webhook_state state, wall_us failing_since,
+                            unsigned pending, int last_status)
+{
+    assert_string_equal(webhook_state_name(f->shown.state), webhook_state_name(state));
+    assert_int_equal(f->shown.standing.failing_since, failing_since);
+    assert_int_equal(f->shown.standing.pending, pending);
+    assert_int_equal(f->shown.standing.last_status, last_status);
+}
+
+static void a_receiver_fails_until_it_accepts_something(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
+    publish(f, "wh_a", 1);
+    publish(f, "wh_a", 2);
+    const wall_us since = env_wall(&f->world.env);
+    run(f, 60 * US_PER_S);
+    assert_int_equal(f->receiver.count, 4);
+    expect_standing(f, WEBHOOK_FAILING, since, 2, 503);
+    assert_true(f->shown.standing.last_at > since);
+    assert_int_equal(f->shown.standing.last_result, ATTEMPT_SERVER_ERROR);
+    f->receiver.reply = status_ok;
+    publish(f, "wh_a", 3);
+    run(f, 5 * US_PER_S);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 2, 204);
+}
+
+/* The failed deliveries may be purged, so the state does not depend on them. */
+static void a_receiver_fails_over_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    const wall_us since = env_wall(&f->world.env);
+    run(f, 100 * HOUR_US);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, SCHEDULE_ATTEMPTS, "http_5xx");
+    const wall_us last_at = f->shown.standing.last_at;
+    restart_engine(f, 0);
+    expect_standing(f, WEBHOOK_FAILING, since, 0, 503);
+    assert_int_equal(f->shown.standing.last_at, last_at);
+    f->receiver.reply = status_ok;
+    publish(f, "wh_a", 2);
+    run(f, 5 * US_PER_S);
+    (void)stored(f, "wh_a", 2);
+    restart_engine(f, 0);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 204);
+}
+
+static void another_target_has_not_failed(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    const wall_us since = env_wall(&f->world.env);
+    run(f, 5 * US_PER_S);
+    change(f, 2, 0, "https://wh_a.example/hook?key=private");
+    expect_standing(f, WEBHOOK_FAILING, since, 1, 503);
+    change(f, 3, 3, "https://other.example/");
+    expect_standing(f, WEBHOOK_ENABLED, 0, 1, 0);
+    (void)stored(f, "wh_a", 1);
+    restart_engine(f, 1);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
+}
+
+static void a_test_tells_nothing_about_the_receiver(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish_type(f, "wh_a", 1, "webhook.test");
+    run(f, 5 * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "http_5xx");
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
+}
+
+/* Hundreds of deliveries in a few seconds are a few entity tags. */
+static void what_is_shown_changes_once_a_second(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    const unsigned before = f->shown.count;
+    for (unsigned i = 1; i <= 100; i++)
+        publish(f, "wh_a", i);
+    run(f, 5 * US_PER_S); /* each attempt takes 30 ms */
+    assert_int_equal(f->receiver.count, 100);
+    expect_standing(f, WEBHOOK_ENABLED, 0, 0, 204);
+    assert_in_range(f->shown.count - before, 2, 5);
+}
+
 /* The clock was ahead when the attempt was planned, or has been set back since then. */
 static void waits_no_longer_than_its_own_delay_over_a_restart(void **state)
 {
@@ -1519,6 +1629,11 @@ int main(void)
         TEST(takes_a_retry_after_for_the_number_it_begins_with),
         TEST(any_failure_may_ask_to_be_left_alone),
         TEST(a_throttled_endpoint_is_left_alone),
+        TEST(a_receiver_fails_until_it_accepts_something),
+        TEST(a_receiver_fails_over_a_restart),
+        TEST(another_target_has_not_failed),
+        TEST(a_test_tells_nothing_about_the_receiver),
+        TEST(what_is_shown_changes_once_a_second),
         TEST(gone_disables_at_once),
         TEST(nothing_is_sent_or_stored_before_the_decision),
         TEST(a_change_with_the_old_target_is_no_decision),

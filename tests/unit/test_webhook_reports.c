@@ -130,14 +130,16 @@ static void receiver_answers(struct fixture *f)
 
 /* ---- what clients see ---- */
 
-/* Copies the member of the only webhook; "none" when there is no webhook. */
+/* Copies the member of the only webhook, or of its status; "none" when there is no webhook. */
 static void shown(struct fixture *f, const char *member, char *to, size_t size)
 {
     const struct view_snapshot *s = view_enter(f->d->view);
-    struct view_cursor place = view_seek(s, VIEW_WEBHOOKS, "");
-    const struct view_entry *item = s->sections[VIEW_WEBHOOKS].count ? view_next(&place) : NULL;
+    struct view_cursor cursor = view_seek(s, VIEW_WEBHOOKS, "");
+    const struct view_entry *item = s->sections[VIEW_WEBHOOKS].count ? view_next(&cursor) : NULL;
     json_t *doc CLEANUP_JSON = item ? json_loadb(item->blob->body, item->blob->body_len, 0, NULL) : NULL;
-    (void)snprintf(to, size, "%s", item ? json_str_or(doc, member, "null") : "none");
+    const json_t *status = json_obj(doc, "status");
+    const json_t *place = json_object_get(status, member) ? status : doc;
+    (void)snprintf(to, size, "%s", item ? json_str_or(place, member, "null") : "none");
     view_leave(f->d->view);
 }
 
@@ -202,7 +204,7 @@ static void a_report_disables(void **state)
     struct fixture *f = *state;
     emit(f);
     receiver_answers(f);
-    expect_shown(f, "status", "disabled");
+    expect_shown(f, "state", "disabled");
     expect_shown(f, "disabled_reason", reason);
     expect_events(f, 1);
     expect_log(f, "failed disabled, failed gone");
@@ -221,7 +223,7 @@ static void another_url_outruns_the_report(void **state)
     struct command *patch = post(f, COMMAND_WEBHOOK_PATCH, f->webhook, json_pack("{ss}", "url", OTHER_URL));
     receiver_answers(f);
     expect_accepted(patch);
-    expect_shown(f, "status", "enabled");
+    expect_shown(f, "state", "enabled");
     expect_shown(f, "url", OTHER_URL);
     expect_log(f, "failed gone");
     emit(f);
@@ -238,7 +240,7 @@ static void a_new_secret_outruns_the_report(void **state)
     struct command *rotate = post(f, COMMAND_WEBHOOK_ROTATE, f->webhook, json_object());
     receiver_answers(f);
     expect_accepted(rotate);
-    expect_shown(f, "status", "enabled");
+    expect_shown(f, "state", "enabled");
     expect_events(f, 0);
     emit(f);
     running_run(f->d, MINUTE);
@@ -267,7 +269,8 @@ static void another_description_changes_nothing(void **state)
 
 static struct command *post_status(struct fixture *f, const char *status)
 {
-    return post(f, COMMAND_WEBHOOK_PATCH, f->webhook, json_pack("{ss}", "status", status));
+    return post(f, COMMAND_WEBHOOK_PATCH, f->webhook,
+                json_pack("{sb}", "enabled", !strcmp(status, "enabled")));
 }
 
 static void the_owner_disables_first(void **state)
@@ -292,7 +295,7 @@ static void the_owner_enables_again(void **state)
     receiver_answers(f);
     expect_accepted(off);
     expect_accepted(on);
-    expect_shown(f, "status", "enabled");
+    expect_shown(f, "state", "enabled");
     expect_events(f, 1);
     emit(f);
     running_run(f->d, MINUTE);
@@ -308,7 +311,7 @@ static void the_owner_removes_the_webhook(void **state)
     struct command *removed = post(f, COMMAND_WEBHOOK_DELETE, f->webhook, NULL);
     receiver_answers(f);
     expect_accepted(removed);
-    expect_shown(f, "status", "none");
+    expect_shown(f, "state", "none");
     expect_events(f, 0);
     assert_int_equal(f->d->receivers->count, 1);
 }
@@ -343,7 +346,7 @@ static void the_owner_enables_after_the_report(void **state)
     settle(f);
     expect_accepted(on);
     expect_accepted(patch);
-    expect_shown(f, "status", "enabled");
+    expect_shown(f, "state", "enabled");
     expect_events(f, 1);
     expect_log(f, "failed disabled, failed gone");
     emit(f);
@@ -360,7 +363,7 @@ static void the_owner_removes_the_webhook_after_the_report(void **state)
     f->d->store.is_held = false;
     settle(f);
     expect_accepted(removed);
-    expect_shown(f, "status", "none");
+    expect_shown(f, "state", "none");
     expect_events(f, 1);
 }
 

@@ -1,33 +1,46 @@
 // The webhooks, with the state of their deliveries.
 import { useEffect, useMemo } from "preact/hooks";
 
+import { now } from "../live/life";
 import { webhookLink } from "../router";
 import { texts } from "../texts";
 import type { Webhook } from "../types";
-import { Foreign, visible, wordOf } from "../ui/foreign";
+import { brief, Foreign, visible, wordOf } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { PagesState, Pager } from "../ui/paging";
 import { SeverityIcon } from "../ui/phase";
-import { When } from "../ui/time";
+import { span, When } from "../ui/time";
 import { makeWebhooks } from "./read";
 
 const listOf = (words: string[], all: string) => (words.length && !words.includes("*") ? words.join(", ") : all);
 
 export function WebhookState({ webhook }: { webhook: Webhook }) {
-  return <span class={`tag webhook-${webhook.status}`}>{wordOf(texts.webhooks.state, webhook.status)}</span>;
+  const { state } = webhook.status;
+  return <span class={`tag webhook-${state}`}>{wordOf(texts.webhooks.state, state)}</span>;
+}
+
+/** The name for people; the address where there is none. */
+export const webhookName = ({ description, url }: { description?: string | null; url: string }) => brief(description || url);
+
+/** How long a webhook has failed, what waits, and the last answer. */
+function failureOf({ status }: Webhook): string {
+  const { failing_since: since, pending_deliveries: waiting, last_response: last } = status;
+  if (status.state !== "failing" || !since) return "";
+  return texts.webhooks.failing(span(now.value - Date.parse(since)), waiting, last?.status == null ? last?.error ?? texts.none : String(last.status));
 }
 
 /** Problems on which a user has to act. */
 export function WebhookTrouble({ webhook }: { webhook: Webhook }) {
   const said = [
-    webhook.status === "disabled" ? texts.webhooks.disabled(webhook.disabled_reason ?? texts.none) : "",
+    failureOf(webhook),
+    webhook.status.state === "disabled" ? texts.webhooks.disabled(webhook.status.disabled_reason ?? texts.none) : "",
     webhook.secrets === "unreadable" ? texts.webhooks.unreadable : "",
     webhook.token_revoked_at ? texts.webhooks.tokenRevoked : "",
   ].filter(Boolean);
   return (
     <>
-      {said.map((text) => (
-        <p key={text} class="notice warn">
+      {said.map((text, i) => (
+        <p key={i} class="notice warn">
           <SeverityIcon severity="warning" />
           <Foreign text={text} />
         </p>
@@ -64,9 +77,9 @@ function Card({ webhook }: { webhook: Webhook }) {
   return (
     <li class="panel card">
       <p class="card-title">
-        <a class="foreign mono" href={webhookLink(webhook.id)}>{visible(webhook.url)}</a> <WebhookState webhook={webhook} />
+        <a class="foreign" href={webhookLink(webhook.id)}>{webhookName(webhook)}</a> <WebhookState webhook={webhook} />
       </p>
-      {webhook.description && <p><Foreign text={webhook.description} /></p>}
+      {webhook.description && <p class="foreign mono">{visible(webhook.url)}</p>}
       <WebhookTrouble webhook={webhook} />
       <WebhookFacts webhook={webhook} />
     </li>

@@ -13,7 +13,7 @@ import { optionsOf, QueryFilters, type Field } from "../ui/query_filters";
 import { useStill } from "../ui/still";
 import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
-import { WebhookFacts, WebhookState, WebhookTrouble } from "./list";
+import { WebhookFacts, webhookName, WebhookState, WebhookTrouble } from "./list";
 import { makeDeliveries, makeWebhook } from "./read";
 
 const fields: Field[] = [{ name: "status", label: texts.deliveries.status, options: optionsOf(texts.deliveries.state) }];
@@ -145,7 +145,7 @@ export function WebhookPage({ id }: { id: string }) {
         <p class="crumbs">
           <a href="#/webhooks">{texts.webhooks.heading}</a> <span aria-hidden="true">/</span> <bdi>{visible(id)}</bdi>
         </p>
-        <h1 tabIndex={-1}>{webhook ? <Address url={webhook.url} /> : texts.webhooks.one}</h1>
+        <h1 tabIndex={-1} class="foreign">{webhook ? webhook.description ? webhookName(webhook) : <Address url={webhook.url} /> : texts.webhooks.one}</h1>
       </div>
       {state === "loading" && <p class="panel empty">{texts.pages.loading}</p>}
       {state === "gone" && <p class="panel empty">{texts.webhooks.gone}</p>}
@@ -156,6 +156,7 @@ export function WebhookPage({ id }: { id: string }) {
             <p>
               <WebhookState webhook={webhook} /> {webhook.description && <Foreign text={webhook.description} />}
             </p>
+            {webhook.description && <p class="foreign mono"><Address url={webhook.url} /></p>}
             <WebhookTrouble webhook={webhook} />
             <WebhookFacts webhook={webhook} />
           </section>
