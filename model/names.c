@@ -54,6 +54,9 @@ static const char *const event_types[] = {EVENT_TYPES(NAMES_ROW)};
 static const char *const delivery_statuses[] = {
     [DELIVERY_PENDING] = "pending", [DELIVERY_DELIVERED] = "delivered", [DELIVERY_FAILED] = "failed"};
 
+static const char *const delivery_waits[] = {
+    [WAIT_NONE] = NULL, [WAIT_TIME] = "time", [WAIT_TURN] = "turn", [WAIT_ANSWER] = "answer"};
+
 static const char *const webhook_states[] = {
     [WEBHOOK_ENABLED] = "enabled", [WEBHOOK_FAILING] = "failing", [WEBHOOK_DISABLED] = "disabled"};
 
@@ -97,6 +100,12 @@ DEFINE_NAMES(enum webhook_state, webhook_state, webhook_states)
 DEFINE_NAMES(enum attempt_result, attempt_result, attempt_results)
 DEFINE_NAMES(int, audit_outcome, audit_outcomes)
 DEFINE_NAMES(enum signature_scheme, signature_scheme, signature_schemes)
+
+const char *delivery_wait_name(enum delivery_wait wait)
+{
+    assert((size_t)wait < ARRAY_LEN(delivery_waits));
+    return delivery_waits[wait];
+}
 
 const char *own_action_name(enum own_action action)
 {

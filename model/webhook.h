@@ -112,6 +112,12 @@ enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DE
 const char *delivery_status_name(enum delivery_status status);
 int delivery_status_from_name(const char *name);
 
+/* What a pending delivery waits for: the time of its next attempt; its turn, because the attempt is due and
+ * others come first; the answer, because the attempt is under way. */
+enum delivery_wait { WAIT_NONE, WAIT_TIME, WAIT_TURN, WAIT_ANSWER, DELIVERY_WAIT_MAX_ };
+/* Returns NULL for WAIT_NONE. */
+const char *delivery_wait_name(enum delivery_wait wait);
+
 /* The results of attempts: the id, and the name that is stored in `error` and is the value of the label
  * `outcome`. This is a fixed list (WH-22). */
 #define ATTEMPT_RESULT_TABLE(X)             \
@@ -166,12 +172,14 @@ struct delivery {
     char error[32];                       /* the name of the last failure, "" when there was none */
     char snippet[DELIVERY_SNIPPET_BYTES]; /* the beginning of the last answer in printable characters
                                            * (WH-22) */
-    wall_us next_attempt_at;              /* 0: the status is final */
+    wall_us next_attempt_at;              /* 0: the status is final. Where a client sees the delivery, also
+                                           * 0 unless it waits for this time (webhook_engine_look_up) */
     wall_us created_at;
     wall_us updated_at;
     struct delivery_attempt attempts[DELIVERY_ATTEMPTS]; /* the oldest first */
     struct trace trace;                                  /* the trace of the event's operation; never
                                                           * stored */
+    uint8_t waits_for;      /* enum delivery_wait; never stored */
     uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
                              * versions, because those versions stored only the last attempt */
 };

@@ -427,6 +427,7 @@ void render_delivery(struct buffer *out, const struct delivery *d, bool with_sni
     if (with_snippet)
         json_out_str(out, "response_snippet", d->snippet[0] ? d->snippet : NULL);
     out_attempts(out, d);
+    json_out_str(out, "waits_for", delivery_wait_name((enum delivery_wait)d->waits_for));
     out_time(out, "next_attempt_at", d->next_attempt_at);
     out_time(out, "created_at", d->created_at);
     out_time(out, "updated_at", d->updated_at);

@@ -396,6 +396,23 @@ size_t webhook_engine_pending(struct webhook_engine *e, const char *id)
     return p ? endpoint_pending(p) : 0;
 }
 
+void webhook_engine_look_up(struct webhook_engine *e, struct delivery *d)
+{
+    struct pending_delivery *pending;
+    loop_assert_owner(e->o.loop);
+    HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
+    const mono_us now = env_mono(e->env);
+    mono_us at = now;
+    if (pending && heap_contains(&pending->due) && !pending->endpoint->given_up)
+        at = pending->due.key > pending->endpoint->paused_until ? pending->due.key
+                                                                : pending->endpoint->paused_until;
+    d->next_attempt_at = at > now ? env_wall(e->env) + (at - now) : 0;
+    d->waits_for = d->status != DELIVERY_PENDING                           ? WAIT_NONE
+                   : d->next_attempt_at                                    ? WAIT_TIME
+                   : pending && !list_is_detached(&pending->under_way)     ? WAIT_ANSWER
+                                                                           : WAIT_TURN;
+}
+
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)
 {
     struct pending_delivery *pending;

@@ -89,6 +89,13 @@ struct webhook_standing webhook_engine_standing(struct webhook_engine *e, const 
 /* Returns the number of pending deliveries of a webhook, those in progress included; 0 when the engine has no
  * such webhook. */
 size_t webhook_engine_pending(struct webhook_engine *e, const char *id);
+/*
+ * Sets waits_for and next_attempt_at of a delivery that was read from the store or has just been made. The
+ * stored time is the one that was planned after the last attempt; the delivery may wait longer, behind other
+ * deliveries of a failing receiver, or because the receiver requested a pause. A pending delivery that the
+ * engine does not know comes to it soon, or its end is being stored.
+ */
+void webhook_engine_look_up(struct webhook_engine *e, struct delivery *d);
 /* Makes a waiting delivery due now, and ends the pause that the receiver requested. A delivery that is being
  * sent is not changed. Returns false when the engine has no such waiting delivery. */
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);

@@ -368,6 +368,7 @@ export const texts = {
     attempts: (n: number) => many(n, "attempt", "attempts"),
     attemptsOf: (event: string) => `Attempts of ${event}`,
     next: "next",
+    waits: { time: "next one is due", turn: "next one is due", answer: "an attempt is under way" },
     answer: "Last answer:",
     column: { number: "Attempt", at: "Ended", status: "Status", latency: "Latency", error: "Outcome" },
   },

@@ -36,16 +36,19 @@ static struct problem *unreadable(void)
 }
 
 /* Only admins may see the answers of receivers (WH-22). */
-static void render_for_caller(struct buffer *out, const struct command *cmd, const struct delivery *d)
+static void render_for_caller(struct buffer *out, const struct reconcile *r, const struct command *cmd,
+                              const struct delivery *d)
 {
-    render_delivery(out, d, cmd->caller.role >= ROLE_ADMIN);
+    struct delivery shown = *d;
+    webhook_engine_look_up(r->webhooks, &shown);
+    render_delivery(out, &shown, cmd->caller.role >= ROLE_ADMIN);
 }
 
-static void prepare_one(struct command *cmd, int status, const struct delivery *d)
+static void prepare_one(const struct reconcile *r, struct command *cmd, int status, const struct delivery *d)
 {
     struct buffer out;
     buffer_init(&out, SIZE_MAX);
-    render_for_caller(&out, cmd, d);
+    render_for_caller(&out, r, cmd, d);
     reply_prepare_text(cmd, status, buffer_take(&out, NULL));
 }
 
@@ -85,7 +88,7 @@ static struct problem *on_deliveries_found(struct store_query *s)
     buffer_init(&items, SIZE_MAX);
     buffer_add_str(&items, "[");
     for (size_t i = 0; i < s->count; i++)
-        render_for_caller(&items, cmd, &s->deliveries[i]);
+        render_for_caller(&items, cmd->decided_by, cmd, &s->deliveries[i]);
     buffer_add_str(&items, "]");
     if (s->count == (size_t)cmd->webhook.page.limit)
         memcpy(cmd->webhook.page.next, s->deliveries[s->count - 1].id, sizeof(cmd->webhook.page.next));
@@ -134,7 +137,7 @@ static struct problem *on_delivery_found(struct store_query *s)
     struct problem *refusal = absence_of_delivery(s);
     if (refusal)
         return refusal;
-    prepare_one(s->cmd, 200, s->deliveries);
+    prepare_one(s->cmd->decided_by, s->cmd, 200, s->deliveries);
     reply_give_back(s->cmd);
     return NULL;
 }
@@ -159,18 +162,18 @@ struct problem *command_delivery(struct reconcile *r, struct command *cmd)
 /* ---- redelivery ---- */
 
 /* Prepares the answer for the caller that started a delivery. */
-static void prepare_delivery(struct command *cmd, const struct delivery *d)
+static void prepare_delivery(const struct reconcile *r, struct command *cmd, const struct delivery *d)
 {
     free(TAKE_PTR(cmd->reply.location));
     cmd->reply.location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
-    prepare_one(cmd, 202, d);
+    prepare_one(r, cmd, 202, d);
 }
 
 /* Makes a new delivery of the old event, so the log keeps the old delivery. */
 static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
 {
     struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
-    prepare_delivery(cmd, d);
+    prepare_delivery(r, cmd, d);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_delivery(save->set, d);
     command_keep(save, cmd);
@@ -184,8 +187,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
         deliver_again(r, cmd, d);
         return;
     }
-    d->next_attempt_at = env_wall(r->env);
-    prepare_delivery(cmd, d);
+    prepare_delivery(r, cmd, d);
     /* This save contains only the answer and the audit entry. */
     struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
@@ -327,7 +329,7 @@ struct problem *command_webhook_test(struct reconcile *r, struct command *cmd)
         return refusal;
     struct save *save = save_answer(r, command_reply_saved, cmd);
     char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->caller.token_name);
-    prepare_delivery(cmd, emit_webhook_test(save, entry->subscription, message));
+    prepare_delivery(r, cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);
     save_submit(save, true);
     return NULL;

@@ -219,6 +219,10 @@ def test_a_receiver_that_fails_is_shown_until_it_accepts_something(sim, make_sho
     assert failed.headers["ETag"] != first.headers["ETag"] and d.http.get(path, headers={"If-None-Match": failed.headers["ETag"]}).status_code == 304
     assert d.http.delete("/v1/freeze", params={"scope": "team-a"}).status_code == 204
     waits = wait_until(lambda: (s := status_of(d, hook))["pending_deliveries"] == 2 and s, what="the second event to wait")
+    held = deliveries(d, hook, status="pending")
+    assert len(held) == 2 and {one["waits_for"] for one in held} <= {"time", "turn", "answer"}
+    for one in held:
+        assert (one["waits_for"] == "time") == (one["next_attempt_at"] is not None), one
     d.kill()
     d.start()
     after = status_of(d, hook)

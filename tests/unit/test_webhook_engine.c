@@ -1346,6 +1346,47 @@ static void a_test_tells_nothing_about_the_receiver(void **state)
     expect_standing(f, WEBHOOK_ENABLED, 0, 0, 0);
 }
 
+/* What a client sees of a stored delivery. */
+static void expect_wait(struct fixture *f, unsigned number, const char *wait, wall_us from, wall_us to)
+{
+    struct delivery d = stored(f, "wh_a", number);
+    webhook_engine_look_up(f->engine, &d);
+    assert_string_equal(delivery_wait_name((enum delivery_wait)d.waits_for), wait);
+    assert_in_range(d.next_attempt_at, from, to);
+}
+
+static void the_next_attempt_is_never_in_the_past(void **state)
+{
+    struct fixture *f = *state;
+    (void)snprintf(retry_after, sizeof(retry_after), "600");
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    const wall_us end = env_wall(&f->world.env) + 600 * US_PER_S;
+    run(f, 30 * US_PER_S);
+    publish(f, "wh_a", 2); /* it was due when it was made, and the receiver has requested a pause */
+    run(f, 300 * US_PER_S);
+    assert_true(stored(f, "wh_a", 2).next_attempt_at < env_wall(&f->world.env));
+    expect_wait(f, 1, "time", end, end);
+    expect_wait(f, 2, "time", end, end);
+    f->receiver.reply = a_hangs_all;
+    run(f, 275 * US_PER_S); /* the pause ends, and the receiver does not answer */
+    expect_wait(f, 1, "answer", 0, 0);
+    expect_wait(f, 2, "turn", 0, 0);
+    run(f, 19 * US_PER_S); /* the first one has failed again */
+    expect_wait(f, 2, "answer", 0, 0);
+    struct delivery d = stored(f, "wh_a", 1);
+    webhook_engine_look_up(f->engine, &d);
+    assert_int_equal(d.waits_for, WAIT_TIME);
+    assert_true(d.next_attempt_at > env_wall(&f->world.env));
+    f->receiver.reply = status_ok;
+    run(f, HOUR_US);
+    d = stored(f, "wh_a", 1);
+    webhook_engine_look_up(f->engine, &d);
+    assert_int_equal(d.status, DELIVERY_DELIVERED);
+    assert_null(delivery_wait_name((enum delivery_wait)d.waits_for));
+}
+
 /* Hundreds of deliveries in a few seconds are a few entity tags. */
 static void what_is_shown_changes_once_a_second(void **state)
 {
@@ -1633,6 +1674,7 @@ int main(void)
         TEST(a_receiver_fails_over_a_restart),
         TEST(another_target_has_not_failed),
         TEST(a_test_tells_nothing_about_the_receiver),
+        TEST(the_next_attempt_is_never_in_the_past),
         TEST(what_is_shown_changes_once_a_second),
         TEST(gone_disables_at_once),
         TEST(nothing_is_sent_or_stored_before_the_decision),

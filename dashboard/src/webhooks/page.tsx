@@ -2,6 +2,7 @@
 import { Fragment } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
+import { now } from "../live/life";
 import { placeQuery } from "../router";
 import { texts } from "../texts";
 import type { Delivery } from "../types";
@@ -45,6 +46,13 @@ function Attempts({ delivery }: { delivery: Delivery }) {
   );
 }
 
+/** The time of the next attempt may pass before the deliveries are read again; it is then due. */
+function Next({ delivery: { waits_for: waits, next_attempt_at: at } }: { delivery: Delivery }) {
+  if (!waits) return null;
+  const isAhead = waits === "time" && at != null && Date.parse(at) > now.value;
+  return <span class="quiet">{isAhead ? <>{texts.deliveries.next} <When at={at} /></> : wordOf(texts.deliveries.waits, waits)}</span>;
+}
+
 function Entry({ delivery }: { delivery: Delivery }) {
   const { status } = delivery;
   return (
@@ -60,11 +68,7 @@ function Entry({ delivery }: { delivery: Delivery }) {
             <span class="mono">{texts.deliveries.last(answerOf(delivery.response_status), delivery.latency_ms == null ? texts.none : texts.ms(delivery.latency_ms))}</span>
           )}{" "}
           <span class="quiet">{texts.deliveries.attempts(delivery.attempt)}</span>{" "}
-          {delivery.next_attempt_at && (
-            <span class="quiet">
-              {texts.deliveries.next} <When at={delivery.next_attempt_at} />
-            </span>
-          )}
+          <Next delivery={delivery} />
         </summary>
         <div class="entry-body">
           {delivery.attempts.length > 0 && <Attempts delivery={delivery} />}
