@@ -166,6 +166,11 @@ static const char *type_to_name(int value)
     return operation_type_name((enum operation_type)value);
 }
 
+static const char *webhook_state_to_name(int value)
+{
+    return webhook_state_name((enum webhook_state)value);
+}
+
 static const char *delivery_status_to_name(int value)
 {
     return delivery_status_name((enum delivery_status)value);
@@ -202,6 +207,11 @@ static const struct query_rule rules[PARAM_MAX_] = {
                                .from_name = delivery_status_from_name,
                                .to_name = delivery_status_to_name,
                                .single = true},
+    [PARAM_WEBHOOK_STATE] = {.name = "state",
+                             .kind = QUERY_ENUM,
+                             .max = WEBHOOK_STATE_MAX_,
+                             .from_name = webhook_state_from_name,
+                             .to_name = webhook_state_to_name},
     [PARAM_WAIT] = {.name = "wait", .kind = QUERY_CLAMPED, .max = 55},
     [PARAM_AFTER] = {.name = "after", .kind = QUERY_NUMBER, .max = INT64_MAX},
     [PARAM_LAST_EVENT_ID] = {.name = "lastEventId"},

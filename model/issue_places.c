@@ -1,4 +1,4 @@
-/* What is wrong with accounts and projects: one issue, which stands for all clusters of the place. */
+/* What is wrong with accounts and projects, one issue for all clusters of the place, and with webhooks. */
 #include <assert.h>
 
 #include "model/error_meanings.h"
@@ -40,6 +40,13 @@ static const struct issue_kind kinds[PLACE_FAULT_MAX_] = {
                            "The configuration names another place for the project",
                            "An admin has to confirm where the clusters of the project belong.",
                            {REMEDY_CONTACT, BY_OPERATOR}},
+    [WEBHOOK_FAILS] = {"webhook_failing",
+                       ISSUE_WARNING,
+                       "webhook",
+                       BY_OPERATOR,
+                       "The receiver of a webhook accepts no events",
+                       "Repair the receiver, or change the URL; shootd then sends the events that wait.",
+                       {REMEDY_CONTACT, BY_OPERATOR}},
 };
 
 json_t *issue_of_place(enum place_fault fault, const struct issue_place *place)

@@ -28,7 +28,7 @@ enum {
 
 static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
 static const char *const source_names[ISSUE_SOURCE_MAX_] = {
-    "cluster", "operation", "condition", "constraint", "drift", "version", "observation", "account", "project"};
+    "cluster", "operation", "condition", "constraint", "drift", "version", "observation", "account", "project", "webhook"};
 
 static int index_of(const char *name, const char *const *names, int count)
 {

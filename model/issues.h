@@ -18,7 +18,7 @@ const char *issue_severity_name(int severity);
 int issue_severity_from_name(const char *name);
 
 /* The number of sources. The source of an issue is the part of the data that shows the issue. */
-enum { ISSUE_SOURCE_MAX_ = 9 };
+enum { ISSUE_SOURCE_MAX_ = 10 };
 const char *issue_source_name(int source);
 int issue_source_from_name(const char *name);
 
@@ -84,7 +84,8 @@ json_t *issues_of(const struct issue_facts *f, const json_t *catalog, wall_us no
 const char *issue_of_conditions(const struct shoot *s, const char **ret_said,
                                 enum issue_severity *ret_severity);
 
-/* What is wrong with an account at Cleura, and with the reads of a project. Borrowed; texts may be NULL. */
+/* What is wrong with an account at Cleura, with the reads of a project, and with a webhook. Borrowed; texts may
+ * be NULL. */
 struct issue_place {
     const char *name;
     const char *description;
@@ -96,10 +97,11 @@ enum place_fault {
     ACCOUNT_AWAY,       /* Cleura does not answer */
     PROJECT_UNREAD,     /* Cleura answers, but the project's clusters cannot be read */
     PROJECT_SET_ASIDE,
+    WEBHOOK_FAILS,
     PLACE_FAULT_MAX_,
 };
-/* Returns the one issue of this fault, which stands for all clusters of the account or project. The caller
- * owns it. */
+/* Returns the one issue of this fault, which stands for all clusters of the account or project. The name of a
+ * webhook is its id. The caller owns the issue. */
 json_t *issue_of_place(enum place_fault fault, const struct issue_place *place);
 
 #endif

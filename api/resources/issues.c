@@ -17,6 +17,7 @@
 #include "api/api_private.h"
 #include "api/reads.h"
 #include "api/resources/first_rows.h"
+#include "api/resources/webhook_issues.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/issues.h"
@@ -60,7 +61,7 @@ struct problem *handle_issues(struct request *r)
 /* The limit of the cost of one page: so many times the issues of a cluster are made. */
 enum { BUDGET = 40 };
 
-/* An issue of an account or of a project, which stands for all its clusters. */
+/* An issue of an account or of a project, which stands for all its clusters, or of a webhook. */
 struct place_issue {
     char key[CURSOR_MAX_KEY + 1]; /* begins with a byte that no key of a cluster begins with */
     json_t *issue;
@@ -108,6 +109,16 @@ static bool account_is_asked_for(const struct request *r, const char *account)
     return false;
 }
 
+static void add_place(struct fleet *x, const char *word, const char *name, json_t *issue)
+{
+    if (!issue || !is_wanted(x->r, issue))
+        return;
+    x->places = mem_realloc_array(x->places, x->place_count + 1, sizeof(*x->places));
+    struct place_issue *added = &x->places[x->place_count++];
+    (void)snprintf(added->key, sizeof(added->key), "\x01%s/%s", word, name);
+    added->issue = json_incref(issue);
+}
+
 static void add_places(struct fleet *x, enum view_section section, const char *word,
                        bool (*is_asked)(const struct request *r, const char *name))
 {
@@ -115,13 +126,17 @@ static void add_places(struct fleet *x, enum view_section section, const char *w
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
         const struct place_facts *f = e->subject;
         json_t *issue CLEANUP_JSON = f->issue && is_asked(x->r, e->key) ? json_loads(f->issue, 0, NULL) : NULL;
-        if (!issue || !is_wanted(x->r, issue))
-            continue;
-        x->places = mem_realloc_array(x->places, x->place_count + 1, sizeof(*x->places));
-        struct place_issue *added = &x->places[x->place_count++];
-        (void)snprintf(added->key, sizeof(added->key), "\x01%s/%s", word, e->key);
-        added->issue = json_incref(issue);
+        add_place(x, word, e->key, issue);
     }
+}
+
+static void add_webhooks(struct fleet *x)
+{
+    json_t *issues CLEANUP_JSON = webhook_issues(x->r, x->snapshot);
+    size_t i;
+    json_t *issue;
+    json_array_foreach (issues, i, issue)
+        add_place(x, "webhook", json_str(issue, "subject"), issue);
 }
 
 /* ---- the rows of a page: each is a place, or all issues of one cluster with one severity ---- */
@@ -239,6 +254,7 @@ struct problem *handle_all_issues(struct request *r)
     x.snapshot = view_enter(r->api->options.view);
     add_places(&x, VIEW_ACCOUNTS, "account", account_is_asked_for);
     add_places(&x, VIEW_PROJECTS, "project", is_asked_for);
+    add_webhooks(&x);
     const bool more = fill(&x, &from);
     view_leave(r->api->options.view);
     p = list_close(r, &x.page, more ? &x.next : NULL);

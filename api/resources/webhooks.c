@@ -19,7 +19,8 @@ struct problem *handle_webhooks(struct request *r)
     if (p)
         return p;
     for (const struct view_entry *e = list_view_next(&list); e; e = list_view_next(&list))
-        if (subscription_is_visible(e->subject, r->token->projects))
+        if (subscription_is_visible(e->subject, r->token->projects) &&
+            param_has_value(&r->params, PARAM_WEBHOOK_STATE, (int)subscription_state(e->subject)))
             list_view_add(&list, e);
     return list_view_end(&list);
 }

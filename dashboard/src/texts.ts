@@ -100,6 +100,8 @@ export const texts = {
     breaker: (state: string) => `Cleura cannot be read (circuit breaker ${state}).`,
     lastContact: "Last answer",
     more: (n: number) => `${many(n, "more project has", "more projects have")} a problem with Cleura.`,
+    webhook: (name: string) => `Webhook ${name}:`,
+    moreWebhooks: "More webhooks fail: the page Webhooks has all of them.",
     frozen: (name: string) => `Changes of project ${name} are frozen:`,
     moreFrozen: (n: number) => `Changes of ${many(n, "more project", "more projects")} are frozen.`,
     others: (n: number) => `and ${n.toLocaleString("en")} more`,

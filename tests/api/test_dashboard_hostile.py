@@ -38,7 +38,7 @@ def test_da31_hostile_texts_are_text(world):
                   await page.locator(args.where, { hasText: "<img src=x" }).first().waitFor({ state: "attached" });
                   return page.evaluate(() => ({ images: document.images.length, scripts: document.scripts.length, wide: document.documentElement.scrollWidth - innerWidth,
                     turned: /[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.documentElement.textContent + document.title),
-                    told: document.body.textContent.includes("\\\\u202e") }));
+                    told: document.querySelector("main").textContent.includes("\\\\u202e") }));
                 """, where=where, width=width)
                 # shootd replaces such a mark by a blank in a message of Gardener; in a description the page shows it as an escape.
                 assert found == {"images": 0, "scripts": 1, "wide": 0, "turned": False, "told": where == "main"}, (place, width)

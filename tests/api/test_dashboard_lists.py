@@ -87,12 +87,17 @@ def test_webhooks_show_every_attempt_of_every_delivery(world):
     world.open("hooks", "/webhooks")
     cards = world.run("hooks", """
       await page.locator(".card").nth(1).waitFor();
+      await page.locator(".tag.webhook-failing").waitFor();
       const cards = await page.locator(".card").allInnerTexts();
-      await page.getByRole("link", { name: /bad$/ }).click();
+      await page.locator(".banners", { hasText: "last answer: 500" }).waitFor();
+      await page.locator(".card", { hasText: "/hook/bad" }).getByRole("link").click();
       await page.locator(".entry").first().waitFor();
       return cards;
     """)
-    assert all(any(word in card for card in cards) for word in ("/hook/good", "/hook/bad")) and all("enabled" in card and "operation.*" in card for card in cards)
+    assert all(any(word in card for card in cards) for word in ("/hook/good", "/hook/bad")) and all("operation.*" in card for card in cards)
+    bad = next(card for card in cards if "/hook/bad" in card)
+    assert "failing" in bad and "has accepted nothing for" in bad and "last answer: 500" in bad, bad
+    assert "enabled" in next(card for card in cards if "/hook/good" in card)
 
     def oldest_failed():
         items = d.http.get(f"/v1/webhooks/{world.hooks['bad']}/deliveries").json()["items"]

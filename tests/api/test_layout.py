@@ -80,7 +80,7 @@ TABLES = {"api/routes.c", "api/params.c", "cli/cli_commands.c"}
 RESOURCES = {
     "cluster_list": {"cluster_order", "first_rows"},
     "first_rows": {"cluster_order"},
-    "issues": {"first_rows"},
+    "issues": {"first_rows", "webhook_issues"},
 }
 # Library headers, and the folders that may include them.
 LIBRARIES = {

@@ -240,6 +240,33 @@ def test_a_receiver_that_fails_is_shown_until_it_accepts_something(sim, make_sho
     assert d.http.patch(path, json={"url": receiver.url + "/more"}).json()["status"] == BEGUN, "another target"
 
 
+def test_a_webhook_that_fails_is_an_issue_for_operators(sim, make_shootd, receiver):
+    d = make_shootd(sim.url).start()
+    mine = subscribe(d, receiver, event_types=["freeze.*"], projects=["team-a"], description="On call")
+    of_all = subscribe(d, receiver, event_types=["freeze.*"])
+    assert d.http.get("/v1/issues").json()["items"] == []
+    receiver.status = 502
+    assert d.http.put("/v1/freeze", json={"scope": "team-a", "reason": "test"}).status_code == 200
+    failing = [wait_state(d, hook, "failing") for hook in (mine, of_all)]
+    first, second = d.http.get("/v1/issues").json()["items"]
+    assert first["since"] <= second["since"], "the oldest first"
+    told = next(i for i in (first, second) if i["subject"] == mine["id"])
+    assert (told["code"], told["severity"], told["source"], told["responsible"]) == ("webhook_failing", "warning", "webhook", "operator")
+    assert (told["project"], told["cluster"], told["remedy"]) == (None, None, {"contact": "operator"}) and told["since"].split(".")[0].rstrip("Z") == failing[0]["failing_since"].split(".")[0]
+    assert told["description"] == "On call: 1 event waits; the last answer was 502."
+    page = d.http.get("/v1/issues", params={"limit": 1}).json()
+    assert page["items"] == [first] and page["next_cursor"]
+    assert d.http.get("/v1/issues", params={"limit": 1, "cursor": page["next_cursor"]}).json() == {"items": [second], "next_cursor": None}
+    for query, count in (({"source": "webhook"}, 2), ({"source": "cluster"}, 0), ({"severity": "warning"}, 2), ({"severity": "info"}, 0), ({"project": "team-a"}, 2)):
+        assert len(d.http.get("/v1/issues", params=query).json()["items"]) == count, query
+    found = {state: [h["id"] for h in d.http.get("/v1/webhooks", params={"state": state}).json()["items"]] for state in ("failing", "enabled", "enabled,failing")}
+    assert found["enabled"] == [] and found["failing"] == found["enabled,failing"] == sorted((mine["id"], of_all["id"]))
+    assert d.http.get("/v1/webhooks", params={"state": "broken"}).status_code == 400
+    assert client(d, "viewer", "*").get("/v1/issues").json()["items"] == [], "webhooks are for operators"
+    of_team = client(d, "operator", "team-a").get("/v1/issues").json()["items"]
+    assert [i["subject"] for i in of_team] == [mine["id"]], "the other one is of all projects"
+
+
 def test_switched_off_and_on_by_its_owner(sim, make_shootd, receiver):
     d = make_shootd(sim.url).start()
     hook = subscribe(d, receiver)

@@ -1,16 +1,18 @@
-// Problems that concern more than one cluster: the server does not answer, projects whose account has a problem at Cleura, freezes. The strip
-// has one line for them, so that nothing below it moves when they come and go; the line opens a list of all of them.
+// Problems that concern more than one cluster: the server does not answer, projects whose account has a problem at Cleura, webhooks that
+// fail, freezes. The strip has one line for them, so that nothing below it moves when they come and go; the line opens a list of all of them.
 import { useState } from "preact/hooks";
 
 import { now } from "../live/life";
 import { link } from "../live/link";
 import { frozen, troubled } from "../live/upstream";
+import { failingWebhooks } from "../live/webhooks";
 import { texts } from "../texts";
-import type { Project } from "../types";
+import type { Project, Webhook } from "../types";
 import { Foreign, visible } from "./foreign";
 import { Menu } from "./menu";
 import { SeverityIcon } from "./phase";
 import { clock, When } from "./time";
+import { failureOf, webhookName } from "./webhook";
 
 type Severity = "critical" | "warning" | "info";
 /** `contact`: the last answer of Cleura. `since`: the last answer of the server, in ms. */
@@ -42,6 +44,10 @@ const ofProject = (project: Project): Trouble => ({
   contact: project.upstream.last_contact_at,
 });
 
+const ofWebhook = (webhook: Webhook): Trouble => ({
+  key: `webhook ${webhook.id}`, severity: "warning", head: texts.upstream.webhook(webhookName(webhook)), text: failureOf(webhook),
+});
+
 const ofFreeze = (project: Project): Trouble => ({
   key: `frozen ${project.name}`, severity: "info", head: texts.upstream.frozen(visible(project.name)), text: project.freeze?.reason ?? "",
 });
@@ -65,12 +71,14 @@ function Notice({ trouble }: { trouble: Trouble }) {
 }
 
 function List() {
-  const bad = troubled.value, held = frozen.value;
+  const bad = troubled.value, failing = failingWebhooks.value, held = frozen.value;
   const notices = [...ofLink(), ...bad.slice(0, MOST).map(ofProject)];
   return (
     <>
       {notices.map((one) => <Notice key={one.key} trouble={one} />)}
       {bad.length > MOST && <p class="notice warn">{texts.upstream.more(bad.length - MOST)}</p>}
+      {failing.slice(0, MOST).map(ofWebhook).map((one) => <Notice key={one.key} trouble={one} />)}
+      {failing.length > MOST && <p class="notice warn">{texts.upstream.moreWebhooks}</p>}
       {held.slice(0, MOST).map(ofFreeze).map((one) => <Notice key={one.key} trouble={one} />)}
       {held.length > MOST && <p class="notice">{texts.upstream.moreFrozen(held.length - MOST)}</p>}
     </>
@@ -99,9 +107,10 @@ function Line({ first, others }: { first: Trouble; others: number }) {
 /** The line stays while the focus is in it, because the focus would be lost with it. */
 export function Banners() {
   const [hasFocus, setFocus] = useState(false);
-  const count = troubled.value.length + frozen.value.length;
+  const count = troubled.value.length + failingWebhooks.value.length + frozen.value.length;
   const [ofThisLink] = ofLink();
-  const first = ofThisLink ?? troubled.value.slice(0, 1).map(ofProject)[0] ?? frozen.value.slice(0, 1).map(ofFreeze)[0];
+  const first = ofThisLink ?? troubled.value.slice(0, 1).map(ofProject)[0] ?? failingWebhooks.value.slice(0, 1).map(ofWebhook)[0] ??
+    frozen.value.slice(0, 1).map(ofFreeze)[0];
   if (!first && !hasFocus) return null;
   return (
     <aside class="banners" aria-label={texts.upstream.label} onFocusIn={() => setFocus(true)}

@@ -1,15 +1,15 @@
 // The webhooks, with the state of their deliveries.
 import { useEffect, useMemo } from "preact/hooks";
 
-import { now } from "../live/life";
 import { webhookLink } from "../router";
 import { texts } from "../texts";
 import type { Webhook } from "../types";
-import { brief, Foreign, visible, wordOf } from "../ui/foreign";
+import { Foreign, visible, wordOf } from "../ui/foreign";
 import { PageHead } from "../ui/page_head";
 import { PagesState, Pager } from "../ui/paging";
 import { SeverityIcon } from "../ui/phase";
-import { span, When } from "../ui/time";
+import { When } from "../ui/time";
+import { failureOf, webhookName } from "../ui/webhook";
 import { makeWebhooks } from "./read";
 
 const listOf = (words: string[], all: string) => (words.length && !words.includes("*") ? words.join(", ") : all);
@@ -17,16 +17,6 @@ const listOf = (words: string[], all: string) => (words.length && !words.include
 export function WebhookState({ webhook }: { webhook: Webhook }) {
   const { state } = webhook.status;
   return <span class={`tag webhook-${state}`}>{wordOf(texts.webhooks.state, state)}</span>;
-}
-
-/** The name for people; the address where there is none. */
-export const webhookName = ({ description, url }: { description?: string | null; url: string }) => brief(description || url);
-
-/** How long a webhook has failed, what waits, and the last answer. */
-function failureOf({ status }: Webhook): string {
-  const { failing_since: since, pending_deliveries: waiting, last_response: last } = status;
-  if (status.state !== "failing" || !since) return "";
-  return texts.webhooks.failing(span(now.value - Date.parse(since)), waiting, last?.status == null ? last?.error ?? texts.none : String(last.status));
 }
 
 /** Problems on which a user has to act. */

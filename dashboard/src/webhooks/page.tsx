@@ -14,7 +14,8 @@ import { optionsOf, QueryFilters, type Field } from "../ui/query_filters";
 import { useStill } from "../ui/still";
 import { Cell, Row, Table } from "../ui/table";
 import { When } from "../ui/time";
-import { WebhookFacts, webhookName, WebhookState, WebhookTrouble } from "./list";
+import { webhookName } from "../ui/webhook";
+import { WebhookFacts, WebhookState, WebhookTrouble } from "./list";
 import { makeDeliveries, makeWebhook } from "./read";
 
 const fields: Field[] = [{ name: "status", label: texts.deliveries.status, options: optionsOf(texts.deliveries.state) }];
