@@ -165,6 +165,8 @@ struct delivery {
     char event_id[40];
     char event_type[40];
     char subscription_id[40];
+    char project[64], cluster[64]; /* of the event, "" when it has none; not stored with the delivery, and not
+                                    * known to the engine after a restart */
     enum delivery_status status;
     int attempt;         /* the number of attempts so far */
     int response_status; /* the status in the answer to the last attempt; 0: there was no answer */
@@ -179,7 +181,7 @@ struct delivery {
     struct delivery_attempt attempts[DELIVERY_ATTEMPTS]; /* the oldest first */
     struct trace trace;                                  /* the trace of the event's operation; never
                                                           * stored */
-    uint8_t waits_for;      /* enum delivery_wait; never stored */
+    uint8_t waits_for;                                   /* enum delivery_wait; never stored */
     uint8_t attempts_known; /* the number of known attempts: equal to `attempt`, or less in rows of earlier
                              * versions, because those versions stored only the last attempt */
 };

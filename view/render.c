@@ -419,6 +419,8 @@ void render_delivery(struct buffer *out, const struct delivery *d, bool with_sni
     json_out_str(out, "id", d->id);
     json_out_str(out, "event_id", d->event_id);
     json_out_str(out, "event_type", d->event_type);
+    json_out_str(out, "project", d->project[0] ? d->project : NULL);
+    json_out_str(out, "cluster", d->cluster[0] ? d->cluster : NULL);
     json_out_str(out, "status", delivery_status_name(d->status));
     json_out_int(out, "attempt", d->attempt);
     out_number(out, "response_status", d->response_status != 0, d->response_status);

@@ -89,18 +89,20 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 }
 
 /* Applies what a result shows about the receiver, which affects all its other deliveries. */
-static void note_receiver(struct webhook_endpoint *p, enum attempt_result result, int64_t retry_after_s,
-                          wall_us now)
+static void note_receiver(struct webhook_endpoint *p, const struct delivery_attempt *attempt,
+                          int64_t retry_after_s)
 {
+    const enum attempt_result result = (enum attempt_result)attempt->result;
     if (result == ATTEMPT_DELIVERED) {
         /* A success does not end a pause: this attempt began before the receiver requested the pause. */
-        p->last_success_at = now;
+        p->last_success_at = attempt->at;
         p->throttled_in_a_row = 0;
         return;
     }
     int64_t pause_us = retry_after_s * US_PER_S; /* any failure may contain a Retry-After; negative: there
                                                   * was none */
-    p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
+    p->throttled_in_a_row =
+        attempt_asks_for_pause(result, attempt->response_status) ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
     mono_us until = env_mono(p->engine->env) + pause_us;
@@ -181,7 +183,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     }
     struct change_set *set = record_new();
     if (!is_test(row)) {
-        note_receiver(p, result, retry_after_s, now);
+        note_receiver(p, &attempt, retry_after_s);
         endpoint_note_attempt(p, &attempt, set);
     }
 

@@ -14,9 +14,8 @@ static enum attempt_result result_of_status(int status)
         enum attempt_result result;
     } rows[] = {
         /* the first matching row is used */
-        {200, 299, ATTEMPT_DELIVERED},    {300, 399, ATTEMPT_REDIRECT},     {410, 410, ATTEMPT_GONE},
-        {429, 429, ATTEMPT_THROTTLED},    {502, 502, ATTEMPT_THROTTLED},    {504, 504, ATTEMPT_THROTTLED},
-        {400, 499, ATTEMPT_CLIENT_ERROR}, {500, 599, ATTEMPT_SERVER_ERROR},
+        {200, 299, ATTEMPT_DELIVERED}, {300, 399, ATTEMPT_REDIRECT},     {410, 410, ATTEMPT_GONE},
+        {429, 429, ATTEMPT_THROTTLED}, {400, 499, ATTEMPT_CLIENT_ERROR}, {500, 599, ATTEMPT_SERVER_ERROR},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (status >= rows[i].from && status <= rows[i].to)
@@ -60,6 +59,12 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
         break;
     }
     return result_of_error(answer->error);
+}
+
+bool attempt_asks_for_pause(enum attempt_result result, int status)
+{
+    return result == ATTEMPT_THROTTLED ||
+           (result == ATTEMPT_SERVER_ERROR && (status == 502 || status == 504));
 }
 
 /* ---- the schedule of attempts ---- */

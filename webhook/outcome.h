@@ -13,6 +13,9 @@
 #include "model/webhook.h"
 
 enum attempt_result attempt_result_of(const struct http_answer *answer);
+/* Whether the answer asks for less load, so that all deliveries to the receiver pause. Standard Webhooks
+ * counts 502 and 504 among these answers; a proxy sends them when the receiver behind it is overloaded. */
+bool attempt_asks_for_pause(enum attempt_result result, int status);
 
 /* ---- the schedule of attempts ---- */
 

@@ -173,6 +173,8 @@ static void prepare_delivery(const struct reconcile *r, struct command *cmd, con
 static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
 {
     struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
+    memcpy(d->project, old->project, sizeof(d->project));
+    memcpy(d->cluster, old->cluster, sizeof(d->cluster));
     prepare_delivery(r, cmd, d);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_delivery(save->set, d);

@@ -37,6 +37,8 @@ struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, 
 static struct delivery *deliver(struct save *save, const struct event *event, const struct subscription *to)
 {
     struct delivery *d = delivery_new(save->r, to->id, event->id, event_type_name(event->type), event->at);
+    (void)snprintf(d->project, sizeof(d->project), "%s", event->project ? event->project : "");
+    (void)snprintf(d->cluster, sizeof(d->cluster), "%s", event->cluster ? event->cluster : "");
     change_put_delivery(save->set, d);
     return d;
 }

@@ -139,6 +139,8 @@ static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
     column_copy(stmt, 7, d->error, sizeof(d->error));
     column_copy(stmt, 11, d->event_type, sizeof(d->event_type));
     column_copy(stmt, 12, d->snippet, sizeof(d->snippet));
+    column_copy(stmt, 14, d->project, sizeof(d->project));
+    column_copy(stmt, 15, d->cluster, sizeof(d->cluster));
     if (status < 0 || attempt < 0 || attempt > ATTEMPTS_MOST)
         return false;
     d->status = (enum delivery_status)status;

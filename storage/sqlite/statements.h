@@ -177,28 +177,33 @@ STATEMENT(DELIVERY_PUT,
                    " attempts = excluded.attempts")
 STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE status"
                           " <> 'pending' AND updated_at < ? LIMIT ?)")
-#define DELIVERY_COLUMNS                                                                           \
+/* The project and the cluster are those of the event, if it is still stored. The start does not read them. */
+#define DELIVERY_OF_EVENT  ", events.project, events.cluster"
+#define DELIVERY_AND_EVENT " LEFT JOIN events ON events.id = id_unpacked('" ID_EVENT "', event_id)"
+#define DELIVERY_COLUMNS(of_event)                                                                 \
     "SELECT id_unpacked('" ID_DELIVERY "', deliveries.id), id_unpacked('" ID_EVENT "', event_id)," \
     " subscriptions.id, status, attempt, response_status, latency_ms, error, next_attempt_at,"     \
-    " created_at, updated_at, event_type, snippet, attempts FROM deliveries"                       \
+    " created_at, updated_at, event_type, snippet, attempts" of_event " FROM deliveries"           \
     " JOIN subscriptions ON subscriptions.number = subscription"
 /* Few deliveries are pending, so an index finds them. The unary plus prevents SQLite from reading all rows
  * in the order of their ids. */
-STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
+STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS(", NULL, NULL") " WHERE status = 'pending' ORDER BY +deliveries.id")
 /* ?2: the parameter `before`. NULL is replaced by bytes that sort after every id. */
 #define DELIVERIES_NEWEST                                                      \
     " WHERE subscription = " NUMBER_OF("?1") " AND deliveries.id <"            \
                                              " ifnull(id_packed('" ID_DELIVERY \
                                              "', ?2), x'ffffffffffffffffffffffffffffffffff')"
-STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS DELIVERIES_NEWEST
+STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS(DELIVERY_OF_EVENT) DELIVERY_AND_EVENT DELIVERIES_NEWEST
           " AND (?3 IS NULL OR status = ?3) ORDER BY deliveries.id DESC LIMIT ?4")
 /* There is no ?3: with a parameter for the status, SQLite would not use the index of failed deliveries. */
-STATEMENT(DELIVERIES_FAILED,
-          DELIVERY_COLUMNS DELIVERIES_NEWEST " AND status = 'failed' ORDER BY deliveries.id DESC LIMIT ?4")
-STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS
+STATEMENT(DELIVERIES_FAILED, DELIVERY_COLUMNS(DELIVERY_OF_EVENT) DELIVERY_AND_EVENT DELIVERIES_NEWEST
+          " AND status = 'failed' ORDER BY deliveries.id DESC LIMIT ?4")
+STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS(DELIVERY_OF_EVENT) DELIVERY_AND_EVENT
           " WHERE subscription = " NUMBER_OF("?1") " AND deliveries.id = id_packed('" ID_DELIVERY "', ?2)")
 #undef DELIVERIES_NEWEST
 #undef DELIVERY_COLUMNS
+#undef DELIVERY_AND_EVENT
+#undef DELIVERY_OF_EVENT
 #undef NUMBER_OF
 
 STATEMENT(TOKEN_PUT, "INSERT INTO tokens (id, digest, doc) VALUES (?, ?, ?)"

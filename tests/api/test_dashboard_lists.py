@@ -109,11 +109,15 @@ def test_webhooks_show_every_attempt_of_every_delivery(world):
       await last.locator("summary").click();
       await last.locator(".attempts tbody tr").nth(1).waitFor();
       return { rows: await last.locator(".attempts tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))),
-        text: await last.innerText() };
+        text: await last.innerText(), next: (await last.locator("summary .quiet").allInnerTexts()).join(" "),
+        kinds: [...new Set(await page.locator(".entry summary .tag").evaluateAll((tags) => tags.map((tag) => tag.className)))] };
     """)
     assert [(row[0], row[2], row[3], row[4]) for row in seen["rows"]][: len(wanted["attempts"])] == [
         (str(i), str(one["response_status"]), f"{one['latency_ms']:,} ms", one["error"]) for i, one in enumerate(wanted["attempts"], 1)]
     assert "<img src=x" in seen["text"], "an admin sees the answer"
+    assert (wanted["project"], wanted["cluster"]) == ("team-a", "shop") and "shop team-a" in " ".join(seen["text"].split()), "the cluster of the event"
+    assert seen["kinds"] == ["tag status-late"], "nothing waits as usual behind a receiver that fails"
+    assert "ago" not in seen["next"], "the next attempt is not in the past"
     good = world.run("hooks", """
       await page.evaluate((place) => { location.hash = place; }, args.place);
       await page.locator(".entry", { hasText: "delivered" }).first().waitFor();

@@ -240,6 +240,23 @@ def test_a_receiver_that_fails_is_shown_until_it_accepts_something(sim, make_sho
     assert d.http.patch(path, json={"url": receiver.url + "/more"}).json()["status"] == BEGUN, "another target"
 
 
+def test_a_delivery_names_the_cluster_of_its_event(sim, make_shootd, receiver):
+    d = make_shootd(sim.url).start()
+    hook = subscribe(d, receiver, event_types=["cluster.created", "freeze.*"])
+    d.wait_operation(d.create("dev")["operation"]["id"])
+    d.http.put("/v1/freeze", json={"scope": "team-a", "reason": "test"})
+    test = d.http.post(path_of(hook) + "/test").json()
+    assert (test["event_type"], test["project"], test["cluster"]) == ("webhook.test", None, None)
+    wait_until(lambda: len(deliveries(d, hook, status="delivered")) == 3, what="the deliveries")
+    found = {one["event_type"]: one for one in deliveries(d, hook)}
+    assert {name: (one["project"], one["cluster"]) for name, one in found.items()} == {
+        "cluster.created": ("team-a", "dev"), "freeze.started": ("team-a", None), "webhook.test": (None, None)}
+    created = found["cluster.created"]
+    again = d.http.post(f"{path_of(hook)}/deliveries/{created['id']}/redeliver").json()
+    assert (again["project"], again["cluster"], again["waits_for"], again["next_attempt_at"]) == ("team-a", "dev", "turn", None)
+    assert d.http.get(f"{path_of(hook)}/deliveries/{created['id']}").json() == created
+
+
 def test_a_webhook_that_fails_is_an_issue_for_operators(sim, make_shootd, receiver):
     d = make_shootd(sim.url).start()
     mine = subscribe(d, receiver, event_types=["freeze.*"], projects=["team-a"], description="On call")
@@ -449,6 +466,7 @@ def test_webhooks_of_a_revoked_token_say_so_and_are_disabled_by_choice(shootd, r
     assert len(events) == 1
     shootd.kill()
     shootd.start()
-    assert read(of_b) == off and read(of_a) == after
+    again = read(of_a)  # the event of the other webhook has been delivered meanwhile
+    assert read(of_b) == off and {**again, "status": again["status"]["state"]} == {**after, "status": "enabled"}
     for client in (a, b, c):
         client.close()

@@ -75,7 +75,7 @@ class Receiver:
 
 def outcome(what):
     """The label of shootd_webhook_attempts_total."""
-    return {204: "delivered", "slow": "delivered", "reset": "connection_lost", 429: "throttled", 502: "throttled"}.get(what, "http_5xx")
+    return {204: "delivered", "slow": "delivered", "reset": "connection_lost", 429: "throttled"}.get(what, "http_5xx")
 
 
 class CleuraLog:

@@ -771,9 +771,9 @@ static void wh22_answers_have_sanitized_names(void **state)
         {{.outcome = HTTP_ANSWERED, .status = 410}, "gone"},
         {{.outcome = HTTP_ANSWERED, .status = 429}, "throttled"},
         {{.outcome = HTTP_ANSWERED, .status = 500}, "http_5xx"},
-        {{.outcome = HTTP_ANSWERED, .status = 502}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 502}, "http_5xx"},
         {{.outcome = HTTP_ANSWERED, .status = 503}, "http_5xx"},
-        {{.outcome = HTTP_ANSWERED, .status = 504}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 504}, "http_5xx"},
         {{.outcome = HTTP_ANSWERED, .status = 999}, "http_other"},
         {{.outcome = HTTP_TOO_LARGE}, "answer_too_large"},
         {{.outcome = HTTP_TOO_LARGE, .status = 200}, "delivered"},
@@ -875,10 +875,10 @@ static void the_outcome_of_every_kind_of_answer(void **state)
         {{.status = 429, .retry_after = "120"}, "throttled", DELIVERY_PENDING, 120, false},
         {{.status = 429, .retry_after = "200000"}, "throttled", DELIVERY_PENDING, 86400, false},
         {{.status = 500}, "http_5xx", DELIVERY_PENDING, 5, false},
-        {{.status = 502}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.status = 502}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.status = 503}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.status = 503, .retry_after = "77"}, "http_5xx", DELIVERY_PENDING, 77, false},
-        {{.status = 504}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.status = 504}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.outcome = HTTP_TOO_LARGE, .status = 500}, "http_5xx", DELIVERY_PENDING, 5, false},
         {{.outcome = HTTP_TIMEOUT, .error = "timeout"}, "timeout", DELIVERY_PENDING, 5, false},
         {{.outcome = HTTP_BROKEN, .error = "reset"}, "connection_lost", DELIVERY_PENDING, 5, false},
@@ -913,6 +913,30 @@ static void the_outcome_of_every_kind_of_answer(void **state)
         assert_in_range(waited, rows[i].wait_s * US_PER_S * 8 / 10, rows[i].wait_s * US_PER_S * 12 / 10);
         if (rows[i].reply.retry_after)
             assert_in_range(waited, rows[i].wait_s * US_PER_S, (rows[i].wait_s + 1) * US_PER_S);
+    }
+}
+
+/* 502 and 504 pause all deliveries as 429 does, although they are counted as what they are. */
+static void some_answers_pause_all_deliveries(void **state)
+{
+    static const struct {
+        int status;
+        bool pauses;
+    } rows[] = {{429, true}, {502, true}, {504, true}, {500, false}, {503, false}};
+    struct fixture *f = *state;
+    f->receiver.reply = first_then_ok;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "wh_%03zu", i);
+        f->receiver.count = 0;
+        first_reply = (struct reply){.status = rows[i].status};
+        subscribe(f, id);
+        publish(f, id, 1);
+        publish(f, id, 2);
+        run(f, 3 * US_PER_S);
+        assert_int_equal(f->receiver.count, rows[i].pauses ? 1 : 2);
+        run(f, 10 * US_PER_S);
+        assert_int_equal(f->receiver.count, 3);
     }
 }
 
@@ -1670,6 +1694,7 @@ int main(void)
         TEST(takes_a_retry_after_for_the_number_it_begins_with),
         TEST(any_failure_may_ask_to_be_left_alone),
         TEST(a_throttled_endpoint_is_left_alone),
+        TEST(some_answers_pause_all_deliveries),
         TEST(a_receiver_fails_until_it_accepts_something),
         TEST(a_receiver_fails_over_a_restart),
         TEST(another_target_has_not_failed),

@@ -3,7 +3,7 @@ import { Fragment } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
 import { now } from "../live/life";
-import { placeQuery } from "../router";
+import { clusterLink, placeQuery } from "../router";
 import { texts } from "../texts";
 import type { Delivery } from "../types";
 import { useCountSpoken } from "../ui/count_spoken";
@@ -54,17 +54,23 @@ function Next({ delivery: { waits_for: waits, next_attempt_at: at } }: { deliver
   return <span class="quiet">{isAhead ? <>{texts.deliveries.next} <When at={at} /></> : wordOf(texts.deliveries.waits, waits)}</span>;
 }
 
-function Entry({ delivery }: { delivery: Delivery }) {
-  const { status } = delivery;
+/** A delivery that waits because the receiver fails is no usual wait. */
+const kindOf = ({ status, attempt }: Delivery, fails: boolean) =>
+  status === "delivered" ? "succeeded" : status === "pending" && (fails || attempt > 0) ? "late" : status;
+
+function Entry({ delivery, fails }: { delivery: Delivery; fails: boolean }) {
+  const { status, project, cluster } = delivery;
   return (
     <li class="entry">
       <When at={delivery.created_at} focusable />
       <p class="entry-name">
-        <b>{wordOf(texts.event, delivery.event_type)}</b>
+        <b>{wordOf(texts.event, delivery.event_type)}</b>{" "}
+        {project && cluster && <a href={clusterLink(project, cluster)}>{visible(cluster)}</a>}{" "}
+        {project && <span class="quiet project">{visible(project)}</span>}
       </p>
       <details>
         <summary>
-          <span class={`tag status-${status === "delivered" ? "succeeded" : status}`}>{wordOf(texts.deliveries.state, status)}</span>{" "}
+          <span class={`tag status-${kindOf(delivery, fails)}`}>{wordOf(texts.deliveries.state, status)}</span>{" "}
           {delivery.attempt > 0 && (
             <span class="mono">{texts.deliveries.last(answerOf(delivery.response_status), delivery.latency_ms == null ? texts.none : texts.ms(delivery.latency_ms))}</span>
           )}{" "}
@@ -90,7 +96,7 @@ function foundOf({ items, more }: ReturnType<typeof makeDeliveries>): string {
   return found ? texts.deliveries.found(found, more.value) : texts.deliveries.noneMatch;
 }
 
-function Log({ id }: { id: string }) {
+function Log({ id, fails }: { id: string; fails: boolean }) {
   const asked = placeQuery.value.get("status") ?? "";
   const deliveries = useMemo(() => makeDeliveries(id, asked), [id, asked]);
   useEffect(() => deliveries.start(), [deliveries]);
@@ -107,7 +113,7 @@ function Log({ id }: { id: string }) {
         <div class="list-area" {...still.area}>
           <ul class="panel entries" tabIndex={-1} aria-label={texts.deliveries.heading}>
             {still.items.map((delivery) => (
-              <Entry key={delivery.id} delivery={delivery} />
+              <Entry key={delivery.id} delivery={delivery} fails={fails} />
             ))}
           </ul>
           {still.differs && (
@@ -165,7 +171,7 @@ export function WebhookPage({ id }: { id: string }) {
             <WebhookTrouble webhook={webhook} />
             <WebhookFacts webhook={webhook} />
           </section>
-          <Log id={id} />
+          <Log id={id} fails={webhook.status.state === "failing"} />
         </>
       )}
     </>
