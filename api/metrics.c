@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/api_private.h"
+#include "api/cluster_metrics.h"
 #include "api/routes.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -336,6 +337,7 @@ void metrics_write(struct api *api, const struct http_numbers *numbers, struct b
     write_requests_of(out, first, NO_ROUTE);
     write_durations(out, first);
     write_gauges(api, numbers, out);
+    cluster_metrics_write(api->options.view, out);
     write_streams(&api->streams, out);
     write_logs(out);
     write_access_log(&api->access_log, out);

@@ -12,7 +12,11 @@ METRIC(shootd_backup_newest_bytes, gauge, "", "Size of the newest backup; 0: no 
 METRIC(shootd_backup_last_success, gauge, "", "0 when the last attempted backup failed, else 1.")
 METRIC(shootd_backups_total, counter, "outcome", "Attempted backups of the store.")
 METRIC(shootd_build_info, gauge, "version revision", "Version of the program; always 1.")
-METRIC(shootd_clusters, gauge, "phase", "Known clusters, by phase.")
+METRIC(shootd_clusters, gauge, "project phase", "Known clusters, by project and phase.")
+METRIC(shootd_clusters_operation_failed, gauge, "project",
+       "Clusters whose last operation failed, and that had no other one since.")
+METRIC(shootd_clusters_version_end_timestamp_seconds, gauge, "project",
+       "Time when the first version in use by a cluster of the project ends; 0: none is known to end.")
 METRIC(shootd_config_reload_success, gauge, "",
        "1 while the configuration that was read last, at the start or by a reload, has no faults.")
 METRIC(shootd_events_total, counter, "type", "Events that were stored since the start.")
@@ -36,6 +40,7 @@ METRIC(shootd_http_requests_total, counter, "method route code", "Completed HTTP
 METRIC(shootd_log_lines_dropped_total, counter, "",
        "Log lines that were not written: nobody read stderr or the journal fast enough, or writing failed.")
 METRIC(shootd_log_messages_total, counter, "level", "Log messages by level, dropped ones included.")
+METRIC(shootd_issues, gauge, "project severity", "Issues of the clusters of a project, by severity.")
 METRIC(shootd_loop_stall_seconds, histogram, "", "Time for which single pieces of work occupied the loop.")
 METRIC(shootd_loop_longest_stall_seconds, gauge, "clock",
        "Longest time for which one piece of work occupied the loop, by the clock and in CPU time.")

@@ -32,7 +32,6 @@ enum {
     EXPIRY_EVERY_TICKS = 60
 };
 
-static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
 static _Atomic int64_t gauge_quarantined;
 static _Atomic uint64_t gauge_set_aside;
@@ -92,8 +91,6 @@ static unsigned look_over(struct walk *w, struct entity *e)
         entity_show(e);
         shown = true;
     }
-    assert(e->cluster->phase < PHASE_MAX_);
-    r->phases[e->cluster->phase]++;
     r->open_operations += entity_has_open_operation(e);
     note_oldest(e->project, e->cluster);
     return shown ? WALK_CHANGED : WALK_PASSED_BY;
@@ -102,8 +99,6 @@ static unsigned look_over(struct walk *w, struct entity *e)
 static void on_looked_over(struct walk *w)
 {
     struct reconcile *r = w->r;
-    for (int i = 0; i < PHASE_MAX_; i++)
-        atomic_store(&gauge_clusters[i], r->phases[i]);
     atomic_store(&gauge_open_operations, r->open_operations);
     for (struct project *p = r->projects; p; p = p->hh.next)
         p->oldest_observation = p->oldest_until_now;
@@ -114,7 +109,6 @@ static void walk_all_entities(struct reconcile *r)
 {
     if (walk_is_under_way(&r->look_over))
         return;
-    memset(r->phases, 0, sizeof(r->phases));
     r->open_operations = 0;
     for (struct project *p = r->projects; p; p = p->hh.next)
         p->oldest_until_now = NOT_OBSERVED;
@@ -256,10 +250,6 @@ void reconcile_metrics(struct buffer *out, mono_us now)
     gauges_write(out, now);
     backups_metrics(out);
     reload_metrics(out);
-    metric_family(out, "shootd_clusters");
-    for (int i = 0; i < PHASE_MAX_; i++)
-        metric_of(out, "shootd_clusters", "phase", phase_name((enum phase)i),
-                  (double)atomic_load(&gauge_clusters[i]));
     metric_one(out, "shootd_operations_open", (double)atomic_load(&gauge_open_operations));
     durations_metrics(out);
 }

@@ -37,7 +37,7 @@ void reconcile_stop(struct reconcile *r);
 /* Called after the loop ended and storage was closed. NULL is allowed. */
 void reconcile_free(struct reconcile *r);
 
-/* Appends shootd_upstream_*, shootd_clusters, ... to a scrape, with ages at `now`. Any thread. */
+/* Appends shootd_upstream_*, shootd_operations_open, ... to a scrape, with ages at `now`. Any thread. */
 void reconcile_metrics(struct buffer *out, mono_us now);
 /* Writes the conditions that an operator should know although the daemon works: rows in the quarantine,
  * projects that are set aside, webhooks whose secrets cannot be opened. "" when there is no such condition.

@@ -39,6 +39,9 @@ struct cluster_counts *cluster_counts_new(const struct view_entry *entries, size
         group->stale += c->stale;
         group->settling += c->settling;
         group->drifted += c->is_drifted;
+        group->failed_operations += c->operation_failed;
+        for (int severity = 0; severity < ISSUE_SEVERITY_MAX_; severity++)
+            group->issues[severity] += c->trouble.counts[severity];
     }
     return mem_realloc_array(counts, sizeof(*counts) + counts->count * sizeof(counts->groups[0]), 1);
 }

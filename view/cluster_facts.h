@@ -19,6 +19,7 @@ struct cluster_facts {
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
     bool is_unread; /* Cleura answers, but the cluster could not be read (struct issue_world) */
+    bool operation_failed; /* the last operation, which nobody has followed up */
     bool updates_kubernetes, updates_images; /* Cleura upgrades the version in the maintenance window */
     int64_t version_number; /* the version of Kubernetes as one number, for sorting; 0: not known, sorts
                              * first */

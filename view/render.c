@@ -570,6 +570,7 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
     char *body = render_form(c, op, &trouble, FORM_FULL, &in_body);
     char *brief = render_form(c, op, &trouble, FORM_BRIEF, &in_brief);
     struct cluster_facts *facts = cluster_facts_new(c, prepared, &trouble, world->is_unread);
+    facts->operation_failed = op && op->status == OPERATION_FAILED;
     struct view_blob *blob = view_blob_new(etag, body, c->observed_at, facts, free_facts);
     view_blob_set_brief(blob, brief, in_body, in_brief);
     view_blob_set_heard(blob, c->heard_at);

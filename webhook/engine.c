@@ -100,8 +100,8 @@ static void endpoint_plan(struct webhook_endpoint *p)
     const struct pending_delivery *next = pending_peek(p);
     /* After a failure a receiver gets only one attempt at a time, so that an unreachable receiver takes only
      * one of the engine's concurrent attempts. */
-    bool has_room = p->in_flight <
-                    (p->subscription->standing.failing_since ? 1 : p->subscription->max_in_flight);
+    bool has_room =
+        p->in_flight < (p->subscription->standing.failing_since ? 1 : p->subscription->max_in_flight);
     if (!next || p->given_up || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
         return;
@@ -221,6 +221,7 @@ static struct webhook_endpoint *endpoint_new(struct webhook_engine *e, const cha
     struct webhook_endpoint *p = MEM_NEW(struct webhook_endpoint);
     (void)snprintf(p->id, sizeof(p->id), "%s", id);
     p->engine = e;
+    p->counted = WEBHOOK_STATE_MAX_;
     p->timer.fire = on_due;
     p->timer.name = "webhook delivery";
     list_init(&p->under_way);
@@ -238,7 +239,8 @@ static void endpoint_free(struct webhook_endpoint *p)
     assert(!p->in_flight && list_is_empty(&p->under_way));
     list_remove(&p->unshown);
     heap_done(&p->waiting);
-    webhook_count_endpoint(p->subscription->disabled, -1);
+    if (p->counted < WEBHOOK_STATE_MAX_)
+        webhook_count_webhook(p->counted, -1);
     HASH_DEL(e->endpoints, p);
     subscription_free(p->subscription);
     free(p);
@@ -307,7 +309,6 @@ static void endpoint_change(struct webhook_endpoint *p, struct subscription *s)
     /* A change with the old target was decided before the report, and does not answer it. */
     if (s->disabled || has_other_target)
         p->given_up = false;
-    webhook_count_endpoint(p->subscription->disabled, -1);
     s->standing = p->subscription->standing;
     subscription_free(p->subscription);
     p->subscription = s;
@@ -330,7 +331,6 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
      * creation of the webhook, the last time that it was enabled again. */
     p->last_success_at =
         later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
-    webhook_count_endpoint(s->disabled, 1);
     if (s->disabled)
         endpoint_fail_all(p, "disabled");
     else
@@ -407,10 +407,10 @@ void webhook_engine_look_up(struct webhook_engine *e, struct delivery *d)
         at = pending->due.key > pending->endpoint->paused_until ? pending->due.key
                                                                 : pending->endpoint->paused_until;
     d->next_attempt_at = at > now ? env_wall(e->env) + (at - now) : 0;
-    d->waits_for = d->status != DELIVERY_PENDING                           ? WAIT_NONE
-                   : d->next_attempt_at                                    ? WAIT_TIME
-                   : pending && !list_is_detached(&pending->under_way)     ? WAIT_ANSWER
-                                                                           : WAIT_TURN;
+    d->waits_for = d->status != DELIVERY_PENDING                       ? WAIT_NONE
+                   : d->next_attempt_at                                ? WAIT_TIME
+                   : pending && !list_is_detached(&pending->under_way) ? WAIT_ANSWER
+                                                                       : WAIT_TURN;
 }
 
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)

@@ -44,8 +44,9 @@ struct webhook_endpoint {
     struct list ready; /* in engine->ready while a delivery is due but must wait, because the engine has too
                         * many attempts in progress */
     struct list under_way;
-    struct list unshown; /* in engine->unshown while what is shown of the webhook is out of date */
-    int in_flight;       /* the number of deliveries in under_way */
+    struct list unshown;        /* in engine->unshown while what is shown of the webhook is out of date */
+    enum webhook_state counted; /* the state as it is shown and counted; WEBHOOK_STATE_MAX_: not yet */
+    int in_flight;              /* the number of deliveries in under_way */
     bool given_up; /* the owner of the webhooks got a report and has not decided yet: nothing is sent */
     mono_us paused_until; /* nothing is sent before this time, because the receiver requested a pause */
     int throttled_in_a_row;
@@ -119,6 +120,6 @@ void webhook_count_in_flight(int delta);
 void webhook_observe_delay(int64_t delay_us);
 /* Sets the time of the oldest event with a pending delivery; 0: no delivery is pending. */
 void webhook_note_oldest(wall_us at);
-void webhook_count_endpoint(bool disabled, int delta);
+void webhook_count_webhook(enum webhook_state state, int delta);
 
 #endif

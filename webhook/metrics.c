@@ -17,7 +17,7 @@ static struct histogram delays;
 static _Atomic int64_t pending;
 static _Atomic int64_t in_flight;
 static _Atomic wall_us oldest;
-static _Atomic int64_t endpoints[2]; /* the numbers of enabled and of disabled webhooks */
+static _Atomic int64_t webhooks[WEBHOOK_STATE_MAX_];
 
 /* Changes a gauge, which is never below 0. */
 static void move_gauge(_Atomic int64_t *gauge, int delta)
@@ -53,9 +53,10 @@ void webhook_note_oldest(wall_us at)
     atomic_store_explicit(&oldest, at, memory_order_relaxed);
 }
 
-void webhook_count_endpoint(bool disabled, int delta)
+void webhook_count_webhook(enum webhook_state state, int delta)
 {
-    move_gauge(&endpoints[disabled], delta);
+    assert(state < WEBHOOK_STATE_MAX_);
+    move_gauge(&webhooks[state], delta);
 }
 
 void webhook_metrics(struct buffer *out, wall_us now)
@@ -75,6 +76,7 @@ void webhook_metrics(struct buffer *out, wall_us now)
     metric_one(out, "shootd_webhook_oldest_pending_age_seconds",
                oldest_at && now > oldest_at ? (double)(now - oldest_at) / (double)US_PER_S : 0);
     metric_family(out, webhooks_name);
-    metric_of(out, webhooks_name, "state", "enabled", (double)atomic_load(&endpoints[0]));
-    metric_of(out, webhooks_name, "state", "disabled", (double)atomic_load(&endpoints[1]));
+    for (int i = 0; i < WEBHOOK_STATE_MAX_; i++)
+        metric_of(out, webhooks_name, "state", webhook_state_name((enum webhook_state)i),
+                  (double)atomic_load(&webhooks[i]));
 }

@@ -7,10 +7,19 @@
 
 enum { SHOWN_AFTER_S = 1 };
 
+static void count(struct webhook_endpoint *p, enum webhook_state state)
+{
+    if (p->counted < WEBHOOK_STATE_MAX_)
+        webhook_count_webhook(p->counted, -1);
+    webhook_count_webhook(state, 1);
+    p->counted = state;
+}
+
 void endpoint_show(struct webhook_endpoint *p)
 {
     struct webhook_engine *e = p->engine;
     list_remove(&p->unshown);
+    count(p, subscription_state(p->subscription));
     p->subscription->standing.pending = (uint32_t)endpoint_pending(p);
     e->o.shown(e->o.ctx, p->subscription);
 }

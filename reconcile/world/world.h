@@ -115,9 +115,8 @@ struct reconcile {
                           * reload */
     struct loop_timer housekeeping;
     unsigned ticks;
-    struct walk look_over;       /* the walk of the housekeeping */
-    uint64_t phases[PHASE_MAX_]; /* clusters by phase, counted so far by the current walk */
-    uint64_t open_operations;
+    struct walk look_over;    /* the walk of the housekeeping */
+    uint64_t open_operations; /* counted so far by this walk */
     bool purge_again;
     struct {
         mono_us look_at; /* when the next backup may be due */

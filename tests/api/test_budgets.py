@@ -172,7 +172,7 @@ def test_thousands_of_shoots_are_found_while_others_are_answered(sim, between, m
 
     def found():
         assert d.http.get("/livez").status_code == 200
-        return metric(d, "shootd_clusters", '{phase="ready"}') == count
+        return metric(d, "shootd_clusters", '{project="team-a",phase="ready"}') == count
     wait_until(found, timeout=240, interval=0.2, what="all of them")
     print("peak MiB", peak_mib(d), "body MiB", len(made["body"]) / MIB, "stall", longest_stall(d))
     assert_loop_was_free(d)

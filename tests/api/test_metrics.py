@@ -1,5 +1,6 @@
 """GET /metrics: well-formed, with labels from closed sets, and values that change (section 9)."""
 
+import datetime
 import re
 import shutil
 import subprocess
@@ -285,7 +286,7 @@ def test_counters_move(used):
     assert total(after, step + "_count", outcome="done") >= 2 and total(after, step + "_count", outcome="failed") == 0
     assert total(after, step + "_count", step="wait_ready", outcome="done") == 1
     assert 0 < total(after, step + "_sum", step="wait_ready") <= total(after, operation + "_sum") < 60
-    assert total(after, "shootd_webhooks", state="enabled") == 1
+    assert {state: total(after, "shootd_webhooks", state=state) for state in ("enabled", "failing", "disabled")} == {"enabled": 0, "failing": 1, "disabled": 0}
     assert total(after, "shootd_upstream_logins_total") >= 1
     assert total(after, "shootd_store_errors_total") == 0
     assert total(after, "shootd_http_requests_in_flight") == 1, "the scrape itself"
@@ -294,6 +295,38 @@ def test_counters_move(used):
     assert total(after, "process_open_fds") > 10 and total(after, "process_threads") >= 6
     assert total(after, "process_resident_memory_bytes") > 1e6
     assert abs(total(after, "process_start_time_seconds") - total(before, "process_start_time_seconds")) < 1
+
+
+def test_every_project_and_phase_has_a_series(sim, make_shootd):
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Sto2", "ffeeddccbbaa99887766554433221100")]).start()
+    sim.post("shoots", count=2, prefix="fine", state="ready")
+    d.wait_operation(d.create("ends", spec={"kubernetes_version": "1.33.6"})["operation"]["id"])
+    sim.fault("create_shoot", "status", status=422, body='{"error":{"code":422,"message":"quota exceeded"}}')
+    d.wait_operation(d.create("bad")["operation"]["id"])
+
+    def now():
+        return samples(d.http.get("/metrics").text)
+    wait_until(lambda: total(now(), "shootd_clusters", project="team-a", phase="ready") == 3, what="the clusters")
+    found = now()
+    phases = DOCUMENT["components"]["schemas"]["Phase"]["enum"]
+    listed = d.http.get("/v1/issues", params={"limit": 1000}).json()["items"]
+    assert any(i["severity"] == "critical" for i in listed)
+    for severity in ("critical", "warning", "info"):
+        count = sum(i["project"] == "team-a" and i["severity"] == severity for i in listed)
+        assert found["shootd_issues", (("project", "team-a"), ("severity", severity))] == count
+        assert found["shootd_issues", (("project", "team-b"), ("severity", severity))] == 0
+    for project, failed in (("team-a", 1), ("team-b", 0)):
+        assert {dict(ls)["phase"] for n, ls in found if n == "shootd_clusters" and dict(ls)["project"] == project} == set(phases)
+        assert total(found, "shootd_clusters", project=project, phase="failed") == failed
+        assert ("shootd_clusters_operation_failed", (("project", project),)) in found and total(found, "shootd_clusters_operation_failed", project=project) == failed
+    assert total(found, "shootd_clusters", project="team-a") == 4 and total(found, "shootd_clusters", project="team-b") == 0
+    ends = [c["expires_at"] for c in d.http.get("/v1/clusters", params={"fields": "summary"}).json()["items"] if c["expires_at"]]
+    assert ends
+    first = min((datetime.datetime.fromisoformat(t.replace("Z", "+00:00")).timestamp() for t in ends))
+    assert total(found, "shootd_clusters_version_end_timestamp_seconds", project="team-a") == first
+    assert total(found, "shootd_clusters_version_end_timestamp_seconds", project="team-b") == 0
+    assert d.http.delete(d.clusters_path("bad")).status_code in (202, 204)
+    wait_until(lambda: total(now(), "shootd_clusters_operation_failed", project="team-a") == 0, what="the deletion, which follows it up")
 
 
 def test_a_scrape_costs_cleura_nothing(sim, make_shootd):

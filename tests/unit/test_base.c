@@ -953,7 +953,7 @@ static void metrics_have_the_form_of_openmetrics(void **state)
                                   "shootd_store_commits_total 1\n"
                                   "# EOF\n");
     assert_null(metric_find("shootd_nothing"));
-    assert_string_equal(metric_find("shootd_clusters")->labels, "phase");
+    assert_string_equal(metric_find("shootd_clusters")->labels, "project phase");
 }
 
 /* ---- the clock for the removal of old data ---- */

@@ -1291,6 +1291,8 @@ static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
 
 /* ---- what is known about the receiver ---- */
 
+static void expect_metric(struct fixture *f, const char *line);
+
 static void expect_standing(struct fixture *f, enum webhook_state state, wall_us failing_since,
                             unsigned pending, int last_status)
 {
@@ -1314,6 +1316,7 @@ static void a_receiver_fails_until_it_accepts_something(void **state)
     expect_standing(f, WEBHOOK_FAILING, since, 2, 503);
     assert_true(f->shown.standing.last_at > since);
     assert_int_equal(f->shown.standing.last_result, ATTEMPT_SERVER_ERROR);
+    expect_metric(f, "shootd_webhooks{state=\"failing\"} 1\n");
     f->receiver.reply = status_ok;
     publish(f, "wh_a", 3);
     run(f, 5 * US_PER_S);
@@ -1651,6 +1654,7 @@ static void counts_what_it_does(void **state)
     expect_metric(f, "\nshootd_webhook_pending 0\n");
     expect_metric(f, "\nshootd_webhook_oldest_pending_age_seconds 0\n");
     expect_metric(f, "shootd_webhooks{state=\"enabled\"} 0\n");
+    expect_metric(f, "shootd_webhooks{state=\"failing\"} 0\n");
     expect_metric(f, "shootd_webhooks{state=\"disabled\"} 1\n");
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++) {
         char *series CLEANUP_FREE = mem_printf("\nshootd_webhook_attempts_total{outcome=\"%s\"} ",
