@@ -2,6 +2,7 @@
 
 import base64
 import concurrent.futures
+import datetime
 import hashlib
 import hmac
 import json
@@ -219,10 +220,12 @@ def test_a_receiver_that_fails_is_shown_until_it_accepts_something(sim, make_sho
     assert failed.headers["ETag"] != first.headers["ETag"] and d.http.get(path, headers={"If-None-Match": failed.headers["ETag"]}).status_code == 304
     assert d.http.delete("/v1/freeze", params={"scope": "team-a"}).status_code == 204
     waits = wait_until(lambda: (s := status_of(d, hook))["pending_deliveries"] == 2 and s, what="the second event to wait")
+    read_at = datetime.datetime.now(datetime.timezone.utc)
     held = deliveries(d, hook, status="pending")
     assert len(held) == 2 and {one["waits_for"] for one in held} <= {"time", "turn", "answer"}
     for one in held:
         assert (one["waits_for"] == "time") == (one["next_attempt_at"] is not None), one
+        assert not one["next_attempt_at"] or datetime.datetime.fromisoformat(one["next_attempt_at"].replace("Z", "+00:00")) > read_at, one
     d.kill()
     d.start()
     after = status_of(d, hook)
