@@ -174,7 +174,7 @@ def test_a_list_may_be_given_in_parts(small):
         if values:
             refused = d.http.get(f"{where}?{name}={one}&{name}=odd")
             assert refused.status_code == 400 and refused.json()["errors"][0]["code"] == "unknown_value", (id, name)
-    assert seen == {"phase", "health", "label", "status", "type", "severity", "source", "outcome"}
+    assert seen == {"phase", "health", "label", "status", "type", "severity", "source", "outcome", "state"}
     both = names(d, phase=["hibernated", "failed"])
     assert sorted(both) == ["asleep", "broken"]
 
