@@ -52,7 +52,7 @@ ENTRIES = """
 PLACES = {"fleet": "/", "trouble": "/?sort=trouble&phase=failed", "nothing": "/?q=nothing", "ready": "/clusters/team-a/shop", "failed": "/clusters/team-a/broken",
           "gone": "/clusters/team-a/none", "unknown": "/no/such/page", "operations": "/operations", "events": "/events?type=operation.*",
           "webhooks": "/webhooks", "webhook": "/webhooks/{bad}", "accounts": "/accounts", "audit": "/audit?action=createCluster,createWebhook"}
-READY = {"fleet": "web-0000", "trouble": "broken", "nothing": "No cluster fits", "ready": "The cluster works", "failed": "css=.issue .action", "gone": "no such cluster",
+READY = {"fleet": "web-0000", "trouble": "broken", "nothing": "No cluster fits", "ready": "Healthy", "failed": "css=.issue .action", "gone": "no such cluster",
          "unknown": "no such page", "operations": "css=.entry >> nth=2", "events": "css=.entry >> nth=2", "webhooks": "css=.card >> nth=1",
          "webhook": "css=.entry", "accounts": "logged in", "audit": "css=table.audit"}
 

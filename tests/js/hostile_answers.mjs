@@ -12,7 +12,7 @@ const LONG = MARKUP + "w".repeat(65_536);
 /** Members whose keys are texts of users or of Cleura. */
 const MAPS = new Set(["labels", "annotations", "by_kubernetes_version"]);
 /** Other states, so that the page shows the texts of a problem. */
-const STATES = { "status enabled": "disabled", "breaker closed": "open" };
+const STATES = { "state enabled": "disabled", "breaker closed": "open" };
 const PROBLEMS = { drift: [{ path: "a", wanted: "a", found: "a" }], freeze: { reason: "a" } };
 
 /**
