@@ -92,7 +92,7 @@ class World(browser.World):
         wait_until(lambda: {k: n for k, n in self.summary()["by_phase"].items() if n} == phases, what="the last phases")
         wait_until(lambda: not any(one["status"]["settling"] for one in self.d.http.get("/v1/clusters", params={"fields": "summary"}).json()["items"]), what="calm")
         wait_until(lambda: [one["status"] for one in self.deliveries("good")] == ["delivered"] * 9, what="the deliveries")
-        wait_until(lambda: self.d.http.get(f"/v1/webhooks/{self.hooks['gone']}").json()["status"] == "disabled", what="the other webhook")
+        wait_until(lambda: self.d.http.get(f"/v1/webhooks/{self.hooks['gone']}").json()["status"]["state"] == "disabled", what="the other webhook")
 
     def deliveries(self, name):
         return self.d.http.get(f"/v1/webhooks/{self.hooks[name]}/deliveries").json()["items"]
