@@ -81,8 +81,8 @@ static void expect_webhook(struct running *d, const char *text)
     assert_int_equal(s->sections[VIEW_WEBHOOKS].count, 1);
     const struct view_blob *blob = view_next(&place)->blob;
     json_t *doc CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
-    char *shown CLEANUP_FREE =
-        mem_printf("%s%s", json_str(json_obj(doc, "status"), "state"), json_str(doc, "token_revoked_at") ? " revoked" : "");
+    char *shown CLEANUP_FREE = mem_printf("%s%s", json_str(json_obj(doc, "status"), "state"),
+                                          json_str(doc, "token_revoked_at") ? " revoked" : "");
     view_leave(d->view);
     assert_string_equal(shown, text);
 }
